@@ -92,7 +92,7 @@ def test_what_is_not_there_is_a_problem_with_its_row(checkout):
     assert check(reading(target, pin=pin, rows=False), root).problems[0].where == "query 1"
 
 
-def test_the_files_as_they_are_serve_where_no_commit_is_named(checkout, tmp_path: Path):
+def test_files_or_a_folder_of_a_repository_serve_where_no_commit_is_named(checkout, tmp_path: Path):
     root, _ = checkout
     (root / "new.py").write_text("x = 1\n")
     found = check(reading("new.py:1-1", "new.py:1-2"), root)
@@ -105,9 +105,6 @@ def test_the_files_as_they_are_serve_where_no_commit_is_named(checkout, tmp_path
     ):
         with pytest.raises(InputError, match=said):
             check(reading("a.py", pin=pin), folder)
-
-
-def test_a_folder_inside_its_repository_is_a_checkout_of_its_own(checkout):
     root, pin = checkout
     assert check(reading("a b.md:1-3", pin=pin), root / "doc").problems == ()
     head = commit(root, {"doc/a b.md": "new\n# One\n\ntext\n"})
@@ -182,19 +179,7 @@ def test_a_query_without_answers_left_is_left_out_and_hidden_lines_follow(checko
         repinned(truth, TruthCheck(1))
 
 
-def test_documents_and_nothing_to_look_at_give_back_what_reading_said(checkout):
-    said = (Problem("set.csv:9", "broken"),)
-    texts = Truth("set", (Query("1", "ask"),), (Judgment("1", "d", 1),), (Chunk("d", "x", path="d"),))
-    assert check(TruthFile(texts, said), Path("nowhere")).problems == said
-    found = check(replace(reading("none.py"), problems=said), None)
-    assert (found.problems, found.looked) == (said, False)
-    tags = ({"repository": "o/a", "commit": "1"}, {"repository": "o/b", "commit": "2"})
-    queries = tuple(Query(str(at), "ask", tags=each) for at, each in enumerate(tags))
-    with pytest.raises(InputError, match="2 checkouts: split it with assay truth convert --split"):
-        check(TruthFile(Truth("set", queries, (Judgment("0", "a.py", 1),))), checkout[0])
-
-
-def test_symbols_become_lines_and_take_the_hunks_inside_them(checkout):
+def test_symbols_become_lines_and_documents_are_not_looked_for(checkout):
     root, pin = checkout
     targets = ("mail.py:12-12", "mail.py::Server.deliver", "mail.py:20-21", "mail.py::none", "mail.py::Server")
     found = resolved(reading(*targets[:4], pin=pin), root)
@@ -204,6 +189,15 @@ def test_symbols_become_lines_and_take_the_hunks_inside_them(checkout):
     assert [each.target for each in whole.truth.judgments] == ["mail.py:4-18"]
     plain = reading("mail.py:1-2")
     assert resolved(plain, root).truth is plain.truth
+    said = (Problem("set.csv:9", "broken"),)
+    texts = Truth("set", (Query("1", "ask"),), (Judgment("1", "d", 1),), (Chunk("d", "x", path="d"),))
+    assert check(TruthFile(texts, said), Path("nowhere")).problems == said
+    found = check(replace(reading("none.py"), problems=said), None)
+    assert (found.problems, found.looked) == (said, False)
+    tags = ({"repository": "o/a", "commit": "1"}, {"repository": "o/b", "commit": "2"})
+    queries = tuple(Query(str(at), "ask", tags=each) for at, each in enumerate(tags))
+    with pytest.raises(InputError, match="2 checkouts: split it with assay truth convert --split"):
+        check(TruthFile(Truth("set", queries, (Judgment("0", "a.py", 1),))), checkout[0])
 
 
 LINE = st.integers(0, 30)

@@ -375,7 +375,7 @@ def test_a_file_a_split_and_all_of_them(corpus: Path):
     assert len(read_part(plain).truth.documents) == 6
 
 
-def test_what_is_no_use_is_named_by_its_place(tmp_path: Path):
+def test_unusable_rows_are_named_and_functions_are_neither_written_nor_questions(tmp_path: Path, corpus: Path):
     rows = [ROWS[0], {**ROWS[1], "url": "http://x"}, {**ROWS[2], "code": " "}, ROWS[0], {"url": 3}]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows) + "{cut")
     told = [str(each) for each in read_part(tmp_path / "a.jsonl").problems]
@@ -383,9 +383,6 @@ def test_what_is_no_use_is_named_by_its_place(tmp_path: Path):
     assert any(each.startswith("a.jsonl:2: url 'http://x', wanted https://github.com/OWNER") for each in told)
     assert any("a.jsonl:3: no code" in each for each in told)
     assert any("a.jsonl:4: document" in each and "the first counts" in each for each in told)
-
-
-def test_functions_are_read_one_by_one_and_are_neither_written_nor_questions(corpus: Path, tmp_path: Path):
     stream = csn_corpus.functions(corpus, [])
     assert next(stream).text.startswith("def f4")
     assert len(list(stream)) == 5

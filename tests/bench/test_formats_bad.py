@@ -1,4 +1,4 @@
-"""Whatever stands in a file of ground truth: each bad row is told with its line, and the rest counts."""
+"""Bad rows of ground truth are told with their line and the rest counts; a format drops nothing without saying so."""
 
 # ruff: noqa: E501  (a table of pieces)
 
@@ -119,16 +119,13 @@ BAD_RECORDS = [
 ]
 
 
-def test_a_bad_record_is_told_and_the_rest_counts(tmp_path: Path):
+def test_a_bad_record_hidden_line_or_document_is_told_and_the_rest_counts(tmp_path: Path):
     for bad, said in BAD_RECORDS:
         (tmp_path / "a.jsonl").write_text(records(bad, judgment("last.py")))
         reading = truth_formats.read(tmp_path / "a.jsonl")
         assert len(reading.problems) == 1
         assert str(reading.problems[0]).startswith(f"a.jsonl:3: {said}")
         assert reading.truth.judgments[-1].target == "last.py"
-
-
-def test_hidden_lines_and_documents_that_cannot_be_are_told(tmp_path: Path):
     head = record("truth", hidden=["../a.py:1-2", "/etc/passwd", "b.py:2-1", "c.py::f", "a.py:1-2"])
     (tmp_path / "a.jsonl").write_text(records(head))
     reading = truth_formats.read(tmp_path / "a.jsonl")

@@ -58,7 +58,7 @@ def held(cells: list[dict], **how) -> results.Results:
 GOOD, BAD = [1.0, 0.5] * 20, [0.5, 0.0] * 20
 
 
-def test_results_are_read_as_they_were_written_and_what_is_none_is_refused(tmp_path: Path):
+def test_results_are_read_as_they_were_written_and_sets_of_one_role_compared_together(tmp_path: Path):
     made = held([cell("a", "x", GOOD), cell("a", "y", BAD), cell("b", "x", GOOD)])
     assert [(c.set, c.a, c.b) for c in made.comparisons] == [("a", "x", "y")]
     results_file.save(made, tmp_path / "results.json")
@@ -69,9 +69,6 @@ def test_results_are_read_as_they_were_written_and_what_is_none_is_refused(tmp_p
             results_file.load(tmp_path / "r.json")
     with pytest.raises(InputError, match="cannot read the results"):
         results_file.load(tmp_path / "none.json")
-
-
-def test_sets_of_one_role_are_compared_together_too():
     cells = [cell(name, system, values) for name in "ab" for system, values in (("x", GOOD), ("y", BAD))]
     told = held(cells, roles={"a": "dev", "b": "dev"}).comparisons
     assert [(c.set, c.queries) for c in told] == [("a", 40), ("b", 40), ("all dev", 80)]
@@ -144,7 +141,7 @@ def test_a_floor_prints_as_it_is_read_and_a_wrong_one_is_told():
         gates.floor("lines@5=1")
 
 
-def test_floors_hold_for_each_set_and_for_the_first_system():
+def test_floors_hold_for_each_set_that_this_run_asked_of_the_first_system():
     made = held([cell("a", "x", GOOD), cell("a", "y", BAD), cell("b", "x", BAD)])
     assert [*gates.fallen(made, [gates.floor("Hit@5=0.75")])] == ["b: x has Hit@5 0.250, below 0.75"]
     assert [*gates.fallen(made, [gates.floor("y:Hit@5=0.2"), gates.floor("file Hit@5=0.9")])] == []
@@ -152,24 +149,18 @@ def test_floors_hold_for_each_set_and_for_the_first_system():
         list(gates.fallen(made, [gates.floor("z:Hit@5=0.1")]))
     with pytest.raises(InputError, match="not measured; add it with --measure 'MAP'"):
         list(gates.fallen(made, [gates.floor("MAP=0.1")]))
-
-
-def test_a_floor_is_of_what_this_run_asked():
-    """An earlier run's system is not the first one, and its sets are not to be reached again."""
+    # The next system must not stand in for it.
+    made = held([cell("a", "x", GOOD), cell("a", "y", GOOD)])
+    broken = replace(made.systems["x"], failed={"a": "no answer within 30 s"})
+    made = replace(made, systems={"broken": broken, **made.systems})
+    assert [*gates.fallen(made, [gates.floor("Hit@5=0.5")])] == ["a: broken answered nothing, Hit@5=0.5 is wanted"]
+    # An earlier run's system is not the first one, and its sets are not to be reached again.
     cells = [cell("a", "old", BAD), cell("b", "old", BAD), cell("a", "x", GOOD)]
     made = replace(held(cells), asked=(("a", "x"),))
     assert [*gates.fallen(made, [gates.floor("Hit@5=0.5")])] == []
     with pytest.raises(InputError, match="no system 'old' was asked"):
         list(gates.fallen(made, [gates.floor("old:Hit@5=0.1")]))
     assert [each.set for each in gates.changes(made, held([cell("a", "x", GOOD), cell("b", "old", GOOD)]))] == ["a"]
-
-
-def test_a_system_that_answers_nothing_reaches_no_floor():
-    """The next system must not stand in for it."""
-    made = held([cell("a", "x", GOOD), cell("a", "y", GOOD)])
-    broken = replace(made.systems["x"], failed={"a": "no answer within 30 s"})
-    made = replace(made, systems={"broken": broken, **made.systems})
-    assert [*gates.fallen(made, [gates.floor("Hit@5=0.5")])] == ["a: broken answered nothing, Hit@5=0.5 is wanted"]
 
 
 def test_only_like_is_compared_with_a_baseline():

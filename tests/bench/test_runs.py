@@ -1,4 +1,4 @@
-"""Answers of systems in a file: kept, found again by what decides them, and never mixed up."""
+"""Answers of systems in a file: kept, found again by what decides them, never mixed up, and scored."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def opened(file: Path, key: str = KEY) -> RunFile:
     return RunFile(file, key, {"spec": "bm25"})
 
 
-def test_what_was_answered_is_not_asked_again(tmp_path: Path):
+def test_what_was_answered_is_not_asked_again_even_after_an_interrupt(tmp_path: Path):
     file = tmp_path / "deep" / "run.jsonl"
     with opened(file) as run:
         assert run.missing(QUERIES) == QUERIES
@@ -43,9 +43,6 @@ def test_what_was_answered_is_not_asked_again(tmp_path: Path):
     with again:
         again.add(replace(GOOD, query_id="2"))
     assert opened(file).missing(QUERIES) == []
-
-
-def test_answers_survive_an_interrupt_and_a_line_that_was_cut_short_is_asked_again(tmp_path: Path):
     file = tmp_path / "run"
     with suppress(KeyboardInterrupt), opened(file) as run:
         run.add(GOOD)

@@ -154,15 +154,14 @@ def test_a_tool_of_an_mcp_server(postbox: SystemCorpus, server: str):
         system.close()
 
 
-def test_a_server_that_dies_is_started_again(ask_all: Callable[..., Any], postbox: SystemCorpus, server: str):
+def test_a_server_that_dies_is_started_again_and_unusable_ones_are_refused(
+    ask_all: Callable[..., Any], postbox: SystemCorpus, server: str
+):
     queries = [Query("1", "die"), Query("2", "again")]
     prepared, answers = ask_all(server, {}, postbox, queries)
     assert answers[0].error == f"the worker ended with 1: the MCP server '{sys.executable}' ended"
     assert answers[1].spans
     assert prepared.restarts == 1
-
-
-def test_mcp_servers_and_tools_that_cannot_be_used(postbox: SystemCorpus, server: str):
     refused("no tool 'other'; say tool = one of: semantic_search, read_file", server, postbox, tool="other")
     takes = "takes no 'text'; say arguments = a table of: query, limit"
     refused(takes, server, postbox, arguments={"text": "{query}"})

@@ -86,16 +86,13 @@ def test_each_limit_ends_a_job_and_says_which_it_was(sandbox):
     assert len(found["endless output"].stdout) == 65536, "no more is kept"
 
 
-def test_scratch_is_bounded(sandbox):
+def test_scratch_is_bounded_and_nothing_is_left_of_a_job(sandbox):
     fill = (
         "import time\ntry:\n    for n in range(30):\n        with open(str(n), 'wb') as file:\n"
         "            file.write(bytes(1 << 20))\nexcept OSError as error: print(error.errno)\nelse: time.sleep(600)"
     )
     (ended,) = ends(sandbox, fill, scratch_mb=8)
     assert ended.ended == "output" or ended.stdout == b"28\n"
-
-
-def test_nothing_is_left_of_a_job(sandbox):
     source = "import os, time\nfor _ in range(3):\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(600)"
     ends(sandbox, source, source)
     for cage in sandbox.processes():

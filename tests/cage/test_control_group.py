@@ -47,17 +47,7 @@ def groups():
     return {folder.name for parent in control_group.parents() for folder in parent.glob("assay-cage-*")}
 
 
-def test_memory_in_sockets_counts_and_who_takes_all_at_once_takes_no_cage_along():
-    with cages(need(NAMESPACES)) as cage:
-        (ended,) = ends(cage, IN_SOCKETS, memory_mb=250, wall_s=60, cpu_s=60)
-        assert ended.ended == "memory"
-        (ended,) = ends(cage, "held = b'x' * (900 << 20)\nprint(1)", memory_mb=300)
-        assert ended.ended in {"memory", "signal"}
-        assert ended.stdout == b""
-        assert printed(cage, "print(1)") == "1\n"
-
-
-def test_each_cage_has_its_own_group_which_goes_with_it():
+def test_each_cage_has_its_own_group_in_which_memory_of_sockets_counts():
     with cages(need(NAMESPACES), 2) as sandbox:
         assert [ended.stdout for ended in ends(sandbox, *["import time\ntime.sleep(.3)\nprint(1)"] * 4)] == [b"1\n"] * 4
         own = {f"assay-cage-{process}" for process in sandbox.processes()}
@@ -66,6 +56,13 @@ def test_each_cage_has_its_own_group_which_goes_with_it():
     assert not own & groups()
     assert control_group.describe().startswith("memory, processor time and processes counted")
     assert f"assay-cage-{os.getpid()}" not in groups()
+    with cages(need(NAMESPACES)) as cage:
+        (ended,) = ends(cage, IN_SOCKETS, memory_mb=250, wall_s=60, cpu_s=60)
+        assert ended.ended == "memory"
+        (ended,) = ends(cage, "held = b'x' * (900 << 20)\nprint(1)", memory_mb=300)
+        assert ended.ended in {"memory", "signal"}
+        assert ended.stdout == b""
+        assert printed(cage, "print(1)") == "1\n"
 
 
 def test_what_a_killed_supervisor_left_is_taken_away_by_the_next():

@@ -56,16 +56,13 @@ def test_streams_status_and_reports_come_back_and_long_output_is_cut(sandbox):
     assert (cut.ended, len(cut.stdout), len(cut.stderr)) == ("exit", 65536, 65536)
 
 
-def test_a_signal_is_told_also_where_the_judge_is_gone_first(sandbox):
+def test_a_signal_is_told_and_the_kernel_steps_in_long_after_the_fork_server(sandbox):
     end = "    held = bytearray(b'x') * (300 << 20)\n    os.kill(os.getpid(), signal.SIGSEGV)"
     crash = f"import os, signal\ndef f(x):\n{end}"
     aborted, crashed = sandbox.run([job("import os\nos.abort()"), job(crash, [[[1], 2]])])
     assert (aborted.ended, os.WTERMSIG(aborted.status)) == ("signal", signal.SIGABRT)
     assert os.WIFSIGNALED(crashed.status)
     assert os.WTERMSIG(crashed.status) == signal.SIGSEGV
-
-
-def test_the_kernel_steps_in_long_after_the_fork_server_and_says_so(sandbox):
     limit = "import resource\nprint(*resource.getrlimit(resource.RLIMIT_CPU))"
     assert printed(sandbox, limit, cpu_s=3.5).split() == ["16", "17"]
     killed, big = ends(sandbox, "import os, signal\nos.kill(os.getpid(), signal.SIGXCPU)", "bytearray(8 << 30)")
@@ -88,7 +85,7 @@ def test_no_program_finds_another_one_or_a_test_in_its_memory(cage):
     assert printed(cage, search) == "0 True\n"
 
 
-def test_a_program_is_alone_in_its_namespaces(cage):
+def test_a_program_is_alone_in_its_namespaces_with_a_network_of_its_own(cage):
     seen = printed(
         cage,
         "import os, socket\nprint([n for n in os.listdir('/proc') if n.isdecimal()] == [str(os.getpid())], "
@@ -98,9 +95,6 @@ def test_a_program_is_alone_in_its_namespaces(cage):
         "True True [] sandbox ['HOME', 'LANG', 'MKL_NUM_THREADS', 'NUMEXPR_NUM_THREADS', 'OMP_NUM_THREADS', "
         "'OPENBLAS_NUM_THREADS', 'PATH', 'PYTHONDONTWRITEBYTECODE', 'PYTHONHASHSEED', 'PYTHONPATH', 'TMPDIR']\n"
     )
-
-
-def test_its_own_network_works_and_a_port_is_free_for_the_next_job(cage):
     source = (
         "import socket, multiprocessing\nserver = socket.socket()\nserver.bind(('127.0.0.1', 5000))\nserver.listen()\n"
         "with socket.create_connection(server.getsockname()) as client:\n"

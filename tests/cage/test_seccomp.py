@@ -1,4 +1,4 @@
-"""The filter as the kernel would run it, for both architectures, on any."""
+"""The filter of system calls as the kernel would run it, and the rules of Landlock in a process of ours."""
 
 from __future__ import annotations
 
@@ -76,16 +76,13 @@ def test_what_is_denied_is_denied_and_the_rest_is_not(machine):
     assert [number for number in others if decided(program, machine, number) != ALLOW] == []
 
 
-def test_some_calls_are_answered_so_that_libraries_go_on(machine):
+def test_some_calls_are_answered_so_that_libraries_go_on_and_foreign_ones_kill(machine):
     program = Filter(namespaces=True, machine=machine).program(1)
     wanted = {"clone3": errno.ENOSYS, "inotify_init1": errno.EMFILE, "setxattr": errno.EOPNOTSUPP, "sync": 0}
     found = {name: decided(program, machine, NUMBERS[machine][name]) for name in wanted}
     assert found == {name: ERRNO | error for name, error in wanted.items()}
     sizes = [decided(program, machine, NUMBERS[machine]["setsockopt"], 3, *pair) for pair in ((1, 7), (1, 9), (6, 7))]
     assert sizes == [ERRNO, ALLOW, ALLOW], "a size is said to be set, and is not"
-
-
-def test_foreign_calls_kill_and_those_of_x32_are_refused(machine):
     (other,) = set(ARCHITECTURES.values()) - {ARCHITECTURES[machine]}
     program = Filter(namespaces=True, machine=machine).program(1)
     assert decided(program, machine, 1, architecture=other) == KILL

@@ -39,11 +39,8 @@ def answer(text: str) -> dict[str, Any]:  # one a prompt
     found = re.search(r"add two numbers, (\w+) (\d+)\.", text) or re.search(r"()def add(\d+)\(", text)
     kind, number = found.groups()
     name = f"add{number}"
-    good = [
-        f"assert {name}(1, 2) == 3",
-        f"assert {name}(0, 0) == 0",
-        f"assert {name}(-1, 1) == 0\nassert {name}(5, 5) == 10",
-    ]
+    sums = ("(1, 2) == 3", "(0, 0) == 0", f"(-1, 1) == 0\nassert {name}(5, 5) == 10")
+    good = [f"assert {name}{each}" for each in sums]
     imports = f"from solution import {name}"
     program = {"readings": ["the sum"], "reading": "the sum", "setup": "", "helpers": imports, "cases": good}
     fix = {"reason": "so", "setup": "", "helpers": "", "cases": []}

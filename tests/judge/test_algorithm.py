@@ -1,4 +1,4 @@
-"""Algorithm 1 with parts that are handed in: what is asked in which order, and what is never asked."""
+"""Algorithm 1 with parts that are handed in, and one question to a model: what is asked, and what is never asked."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class Says:
         return Verdict(self.grade, f"says {self.grade}", "x", problem=problem)
 
 
-def test_the_majority_decides_and_no_needless_opinion_is_asked():
+def test_the_majority_decides_and_opinions_of_one_model_are_different_prompts():
     for grades, grade, asked in (
         ((1, 1, 0), 1, 2), ((1, 0, 0), 0, 3), ((0, 0, 1), 0, 2), ((1, None, 1), 1, 3), ((1, None, 0), None, 3),
     ):  # fmt: skip
@@ -158,9 +158,6 @@ def test_the_majority_decides_and_no_needless_opinion_is_asked():
     ):  # fmt: skip
         verdict = MajorityJudge([Says(first), Says(second), *([third] if third else [])]).judge(pair("match", 1))
         assert (verdict.grade, verdict.problem) == (grade, problem), (first, second, third)
-
-
-def test_opinions_of_one_model_are_different_prompts():
     actor = Actor()
     first = Agents(actor, configured("single"))
     verdict = MajorityJudge([replace(first, opinion=number) for number in (1, 2, 3)]).judge(pair("match", 1))
@@ -272,14 +269,11 @@ def test_signals_add_their_log_odds_and_what_they_cannot_read_is_left_to_the_mod
     assert silent.judge(Pair(Query("4", "send a mail"), Chunk("b", " "))).grade == 0
 
 
-def test_a_failing_model_asked_once_leaves_the_pair_undecided():
+def test_a_failing_model_leaves_the_pair_undecided_and_a_screener_is_unclear_between_two_probabilities():
     verdict = asking(Raises(EndpointFailed("down"))).judge(SENDS)
     assert (verdict.grade, verdict.problem) == (None, "chat")
     with pytest.raises(BudgetSpent):
         asking(Raises(BudgetSpent("spent"))).judge(SENDS)
-
-
-def test_a_screener_is_unclear_between_two_probabilities():
     calls = {}
     for likely in (0.72, 0.76, 0.81):
         calls[likely] = LikelihoodScreener()(PairSession(pair("passes", 1), SaysLikely(likely), NoSteps()))[0]

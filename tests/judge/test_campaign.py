@@ -51,7 +51,7 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "deep" / "records.jsonl"
 
 
-def test_each_pair_gets_its_verdict_and_what_cannot_be_judged_is_counted(out: Path):
+def test_each_pair_gets_its_verdict_once_and_what_cannot_be_judged_is_counted(out: Path):
     tally = run(out)
     grades = {each.code.id: GRADES[KINDS[number % 8]] for number, each in enumerate(PAIRS)}
     assert {record["code_id"]: record["grade"] for record in verdicts(out)} == grades
@@ -64,9 +64,7 @@ def test_each_pair_gets_its_verdict_and_what_cannot_be_judged_is_counted(out: Pa
     pairs = [PAIRS[0], Problem("f:2", "is empty"), PAIRS[1]]
     tally = run(out.with_name("few.jsonl"), pairs=pairs, on_problem=told.append)
     assert (tally.problems, tally.judged, told) == (1, 2, [Problem("f:2", "is empty")])
-
-
-def test_what_is_done_is_not_done_again(out: Path):
+    out = out.with_name("parts.jsonl")
     run(out, pairs=PAIRS[:20])
     actor = Actor()
     tally = run(out, actor)

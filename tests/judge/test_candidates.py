@@ -1,3 +1,5 @@
+"""Pairs worth judging: chosen by encoders, filtered, and read from files."""
+
 from __future__ import annotations
 
 import json
@@ -57,7 +59,16 @@ def test_the_mean_of_cosines_decides(tmp_path: Path):
     assert found.overlap == {"one": 1.0, "two": 1.0}
 
 
-def test_overlap_is_the_share_of_an_encoders_own_candidates_and_a_judge_reads_the_pairs(tmp_path, sources):
+def test_overlap_is_the_fraction_of_an_encoders_own_candidates_whatever_the_blocks(tmp_path: Path, sources: Sources):
+    whole, seen = tmp_path / "whole.jsonl", set()
+    candidates(sources, whole, lambda *_: seen.update(file.name[:7] for file in tmp_path.iterdir()))
+    assert seen == {".whole."}  # what stands there while it works
+    for block in (1, 23):
+        candidates(replace(sources, block=block), tmp_path / f"{block}.jsonl")
+        assert (tmp_path / f"{block}.jsonl").read_bytes() == whole.read_bytes()
+    with pytest.raises(InputError, match="no query"):
+        candidates(replace(sources, queries=[]), whole)
+    assert {file.name for file in tmp_path.iterdir()} == {"whole.jsonl", "1.jsonl", "23.jsonl"}
     out = tmp_path / "out.jsonl"
     found = candidates(sources, out)
     chosen = {(row["query_id"], row["code_id"]) for row in rows(out)}
@@ -76,19 +87,7 @@ def test_overlap_is_the_share_of_an_encoders_own_candidates_and_a_judge_reads_th
     assert candidates(few, tmp_path / "few.jsonl").pairs == 23 * 3
 
 
-def test_blocks_decide_nothing_and_a_kill_leaves_no_vectors(tmp_path: Path, sources: Sources):
-    whole, seen = tmp_path / "whole.jsonl", set()
-    candidates(sources, whole, lambda *_: seen.update(file.name[:7] for file in tmp_path.iterdir()))
-    assert seen == {".whole."}  # what stands there while it works
-    for block in (1, 23):
-        candidates(replace(sources, block=block), tmp_path / f"{block}.jsonl")
-        assert (tmp_path / f"{block}.jsonl").read_bytes() == whole.read_bytes()
-    with pytest.raises(InputError, match="no query"):
-        candidates(replace(sources, queries=[]), whole)
-    assert {file.name for file in tmp_path.iterdir()} == {"whole.jsonl", "1.jsonl", "23.jsonl"}
-
-
-def test_depths_count_what_is_right_at_each_rank():
+def test_depths_count_what_is_right_and_functions_with_input_that_return_a_value_can_be_tested():
     found = [{"query_id": q, "code_id": c, "rank": rank} for q in "xy" for rank, c in enumerate("abc", 1)]
     said = (("x", "a", 1), ("x", "b", 0), ("y", "c", 0, "one"), ("y", "c", 2, "two"), ("y", "d", 1), ("y", "gone", 1))
     labels = [Judgment(*each) for each in (*said, ("z", "a", 1))]
@@ -97,6 +96,12 @@ def test_depths_count_what_is_right_at_each_rank():
     assert (told.known, told.gone) == (3, 1)
     assert told.rates == [0.5, 0.0, 0.5]
     assert told.recall_by_depth == pytest.approx([1 / 3, 1 / 3, 2 / 3])
+    assert {code: kind_of(Chunk("1", code, "python")) for code in KINDS} == KINDS
+    assert kind_of(Chunk("1", "def add(a):\n    return a", "ruby")) == "no Python 3"
+    kept, kinds = filter_testable([Chunk(str(number), code) for number, code in enumerate(KINDS)])
+    assert sum(kinds.values()) == len(KINDS)
+    assert kinds["testable"] == len(kept) == 11
+    assert [code.id for code in kept] == sorted((code.id for code in kept), key=int)
 
 
 KINDS = {
@@ -125,15 +130,6 @@ KINDS = {
 }
 
 
-def test_a_function_with_input_that_returns_a_value_can_be_tested_and_the_others_are_counted():
-    assert {code: kind_of(Chunk("1", code, "python")) for code in KINDS} == KINDS
-    assert kind_of(Chunk("1", "def add(a):\n    return a", "ruby")) == "no Python 3"
-    kept, kinds = filter_testable([Chunk(str(number), code) for number, code in enumerate(KINDS)])
-    assert sum(kinds.values()) == len(KINDS)
-    assert kinds["testable"] == len(kept) == 11
-    assert [code.id for code in kept] == sorted((code.id for code in kept), key=int)
-
-
 GOOD = {"query_id": "q", "query": "add", "code_id": "c", "code": "def f(a):\n    return a\n"}
 
 
@@ -142,7 +138,7 @@ def written(path: Path, *rows: object) -> Path:
     return path
 
 
-def test_our_own_lines_and_ids_with_texts_in_files_beside(tmp_path: Path):
+def test_our_own_lines_ids_with_texts_in_files_beside_and_lists_of_cosqa_are_read(tmp_path: Path):
     (pair,) = read(written(tmp_path / "p.jsonl", GOOD))
     assert (pair.query.id, pair.query.text, pair.code.id, pair.code.text) == tuple(GOOD.values())
     queries = written(tmp_path / "q.jsonl", {"_id": "1", "text": "add"})
@@ -154,9 +150,6 @@ def test_our_own_lines_and_ids_with_texts_in_files_beside(tmp_path: Path):
         assert str(unknown) == "p.jsonl:2: unknown code id '9': no text beside it, and none in the corpus"
     with pytest.raises(InputError, match="no such file"):
         list(read(tmp_path / "none"))
-
-
-def test_the_list_of_cosqa(tmp_path: Path):
     file = tmp_path / "cosqa.json"
     file.write_text(
         json.dumps([{"idx": "dev-0", "doc": "add", "code": "x", "label": 1}, {"idx": "dev-1"}, 7], indent=1)
@@ -193,7 +186,7 @@ def test_what_cannot_be_judged_is_named_and_the_rest_comes(tmp_path: Path):
         assert why in problem.what
 
 
-def test_code_that_cannot_be_run_is_said_and_indented_code_is_laid_out_without_a_change():
+def test_code_that_cannot_be_run_and_queries_in_other_letters_are_said():
     for code, language, why in (
         ("def f(): return 1", "", ""),
         ("    def f():\n        return 1", "python", ""),
@@ -205,9 +198,6 @@ def test_code_that_cannot_be_run_is_said_and_indented_code_is_laid_out_without_a
         assert (why in told) if why else not told
     assert laid_out("  x = 1\n").endswith("  x = 1\n")  # indented as a whole
     assert laid_out("x = 1") == "x = 1"
-
-
-def test_queries_in_other_letters_are_noted():
     told = notes(Pair(Query("q", "リストをソートする"), Chunk("c", "x = 1")))
     assert [type(each) for each in told] == [Problem]
     assert "Latin" in told[0].what

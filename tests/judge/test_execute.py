@@ -82,15 +82,12 @@ def test_modules_that_the_code_lacks_are_imported_and_a_name_that_the_test_lacks
     assert (lacks.cases[0].line, lacks.cases[0].is_evidence, lacks.evidence()) == (2, False, "")
 
 
-def test_a_copy_of_the_code_in_a_test_program_is_left_out_and_the_code_itself_is_tested(runner: SharedRunner):
+def test_a_copy_of_the_code_is_left_out_and_what_is_no_python_is_not_run(runner: SharedRunner):
     case, copy = "assert mean([1, 3]) == 2", "def mean(values):\n    return 9\n"
     for text in (copy, "from statistics import mean", f"import math\nfrom module import mean\n{copy}"):
         assert run(runner, CODE, case, helpers=text).count("passed") == 1
         assert run(runner, CODE, case, setup=text.replace("statistics", "random")).count("passed") == 1
         assert run(runner, CODE, f"{text}\n{case.replace('2', '9')}").count("failed") == 1
-
-
-def test_code_that_is_no_python_is_not_run_and_not_repaired(runner: SharedRunner):
     report = run(runner, "print 'old'", "assert 1")
     assert (report.cases, report.final) == ((), True)
     session = PairSession(pair("match", 1), Actor(), NoSteps())
@@ -136,7 +133,7 @@ def judged(runner: SharedRunner, installs: Installs, kind: str):
     return Agents(actor, parts).judge(pair(kind, 7)), actor
 
 
-def test_a_missing_module_is_installed_without_a_model(runner: SharedRunner, installs: Installs):
+def test_a_missing_module_is_installed_without_a_model_or_told_to_it(runner: SharedRunner, installs: Installs):
     verdict, actor = judged(runner, installs, "lacks")
     assert (verdict.grade, verdict.details["executable"], verdict.details["fixes"]) == (1, True, ["install"])
     assert verdict.details["distributions"] == ["tinything"]
@@ -144,9 +141,6 @@ def test_a_missing_module_is_installed_without_a_model(runner: SharedRunner, ins
     why = installs.have(["absentthing"])
     assert "absentthing" in str(why)
     assert installs.have(["absentthing"]) == why, "what cannot be had is told"
-
-
-def test_what_may_not_be_installed_is_told_to_the_model_and_nothing_else_is_done(runner: SharedRunner):
     verdict, actor = judged(runner, NOTHING, "lacks")
     assert verdict.details["distributions"] == []
     assert "no known distribution brings the module tinything" in actor.prompts[-2].text

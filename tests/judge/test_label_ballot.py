@@ -1,4 +1,4 @@
-"""Labels of people: records of a judge, one file a person; who is at odds, what is decided, what nobody is told."""
+"""What people say on a page: labels of pairs and preferences between codes, one file a person."""
 
 from __future__ import annotations
 
@@ -9,20 +9,12 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError, StorageError
-from assay.judge import labels
-from assay.judge.label_ballots import (
-    LabelBallot,
-    LabelSettings,
-    decided,
-    decided_file,
-    read_study,
-    refuse_other_ways,
-    results,
-    shown_tests,
-    write_decided,
-)
+from assay.judge import label_ballots, labels
+from assay.judge.label_ballots import LabelBallot, LabelSettings, decided, read_study, results
 from assay.judge.pairs import Pair
+from assay.judge.preferences import Item, PreferenceBallot, PreferenceItems, paired, preference, read_choices
 from assay.judge.records import judgments, verdicts
+from assay.runs.options import SampleDraw
 from assay.values import Chunk, Query
 
 PAIRS = [Pair(Query(f"q{at // 2}", f"how to {at // 2}"), Chunk(f"c{at}", f"def f{at}(): ...")) for at in range(6)]
@@ -124,14 +116,16 @@ def test_one_person_labels_in_one_place_and_a_full_disk_loses_nothing(tmp_path: 
 def test_what_is_decided_replaces_only_what_was_decided(tmp_path: Path, monkeypatch):
     folder = tmp_path / "labels"
     labelled(folder, "ann", {0: 1})
-    assert write_decided(folder, read_study(folder)) == write_decided(folder, read_study(folder))
+    assert label_ballots.write_decided(folder, read_study(folder)) == label_ballots.write_decided(
+        folder, read_study(folder)
+    )
     (tmp_path / "labels.jsonl").write_text('{"query": "mine"}\n')
     with pytest.raises(InputError, match=r"labels\.jsonl is there and holds no labels of people: give another --out"):
-        write_decided(folder, read_study(folder))
+        label_ballots.write_decided(folder, read_study(folder))
     assert (tmp_path / "labels.jsonl").read_text() == '{"query": "mine"}\n'
     (tmp_path / "labels.jsonl").unlink()
     monkeypatch.chdir(folder)
-    assert decided_file(Path()) == tmp_path / "labels.jsonl"
+    assert label_ballots.decided_file(Path()) == tmp_path / "labels.jsonl"
 
 
 def test_alpha_is_told_once_two_have_labelled_and_more_than_half_decide(tmp_path: Path):
@@ -148,7 +142,15 @@ def test_alpha_is_told_once_two_have_labelled_and_more_than_half_decide(tmp_path
         assert decided([{"grade": grade} for grade in grades], people) == expected, (grades, people)
 
 
-def test_ids_with_other_texts_are_refused(tmp_path: Path):
+def test_of_some_pairs_nothing_of_others_is_told_and_ids_with_other_texts_are_refused(tmp_path: Path):
+    labelled(tmp_path, "ann", {0: 1, 1: 1})
+    labelled(tmp_path, "ben", {1: 0, 2: 0})
+    labelled(tmp_path, "eve", {3: 0})
+    study = read_study(tmp_path).of_pairs({PAIRS[0].digest, PAIRS[1].digest})
+    assert {name: list(said) for name, said in study.labels.items()} == {
+        "ann": [PAIRS[0].digest, PAIRS[1].digest],
+        "ben": [PAIRS[1].digest],
+    }
     other = Pair(PAIRS[0].query, Chunk(PAIRS[0].code.id, "def other(): ..."))
     with pytest.raises(InputError, match="other texts under the same ids: give another --out"):
         labelled(tmp_path, "ann", {}, [*PAIRS, other])
@@ -158,23 +160,14 @@ def test_ids_with_other_texts_are_refused(tmp_path: Path):
     labelled(tmp_path, "ben", {}, [other])
 
 
-def test_of_some_pairs_nothing_of_others_is_told(tmp_path: Path):
-    labelled(tmp_path, "ann", {0: 1, 1: 1})
-    labelled(tmp_path, "ben", {1: 0, 2: 0})
-    labelled(tmp_path, "eve", {3: 0})
-    study = read_study(tmp_path).of_pairs({PAIRS[0].digest, PAIRS[1].digest})
-    assert {name: list(said) for name, said in study.labels.items()} == {
-        "ann": [PAIRS[0].digest, PAIRS[1].digest],
-        "ben": [PAIRS[1].digest],
-    }
-
-
 def test_people_of_one_folder_are_asked_in_one_way(tmp_path: Path):
     labelled(tmp_path, "ann", {0: 1})
-    refuse_other_ways(tmp_path, LabelSettings(person="ben"))
-    refuse_other_ways(tmp_path, LabelSettings(person="ann", graded=True))  # her own file says so when it is opened
+    label_ballots.refuse_other_ways(tmp_path, LabelSettings(person="ben"))
+    label_ballots.refuse_other_ways(
+        tmp_path, LabelSettings(person="ann", graded=True)
+    )  # her own file says so when it is opened
     with pytest.raises(InputError, match=r"ann\.jsonl holds labels of another run: graded, tests differ"):
-        refuse_other_ways(tmp_path, LabelSettings(person="ben", graded=True, tests="shown"))
+        label_ballots.refuse_other_ways(tmp_path, LabelSettings(person="ben", graded=True, tests="shown"))
     with pytest.raises(InputError, match=r"graded \(False, now True\) differ"):
         labelled(tmp_path, "ann", {}, graded=True)
 
@@ -196,7 +189,94 @@ def test_the_tests_that_ran_last_are_shown(tmp_path: Path):
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     case = {"script": "assert 2", "state": "passed", "detail": "", "got": "3", "expected": ""}
     expected = {"reading": "the sum", "setup": "s", "helpers": "h", "cases": [case], "error": ""}
-    assert shown_tests(file, {digest, PAIRS[1].digest}) == {digest: expected}
+    assert label_ballots.shown_tests(file, {digest, PAIRS[1].digest}) == {digest: expected}
     (tmp_path / "no.jsonl").write_text("{}\n")
     with pytest.raises(InputError, match="holds no records"):
-        shown_tests(tmp_path / "no.jsonl", set())
+        label_ballots.shown_tests(tmp_path / "no.jsonl", set())
+
+
+ALL = SampleDraw()
+
+
+def write(file: Path, *rows: tuple[str, str, str, int]) -> Path:
+    """Write labels of query, code, its text, and grade."""
+    names = ("query_id", "code_id", "code", "label")
+    lines = ({**dict(zip(names, row, strict=True)), "query": f"how to {row[0]}"} for row in rows)
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return file
+
+
+def items(count: int) -> list[Item]:
+    return [Item(Query(f"q{at}", f"how to {at}"), Chunk(f"a{at}", f"a = {at}"), Chunk(f"b{at}", f"b = {at}"))
+            for at in range(count)]  # fmt: skip
+
+
+def chosen(by: PreferenceItems | list[Item], folder: Path, person: str, letter: str) -> None:
+    """Choose the code of a set for every item, which only a test can know; `n` is neither."""
+    every = by if isinstance(by, list) else by.items
+    with PreferenceBallot(every, folder, person, sample=ALL) as ballot:
+        while item := ballot.item_to_show()["item"]:
+            sides = ("left", "right") if item["codes"][0]["code"].startswith(letter) else ("right", "left")
+            ballot.take({"item": item["id"], "side": "neither" if letter == "n" else sides[0], "seconds": 4})
+
+
+def test_right_codes_that_differ_are_asked_and_the_rest_is_counted(tmp_path: Path):
+    ours = write(tmp_path / "a.jsonl", ("both", "a1", "x = 1", 1), ("both", "a0", "x = 0", 0), ("same", "a2", "y", 1),
+                 ("mine", "a3", "z", 1))  # fmt: skip
+    theirs = write(tmp_path / "b.jsonl", ("both", "b1", "x = 1", 1), ("both", "b2", "w = 3", 1),
+                   ("same", "b2", "y\n", 1), ("wrong", "b4", "v", 0), ("yours", "b5", "u", 1))  # fmt: skip
+    for seed in range(9):
+        found = paired(ours, theirs, SampleDraw(seed=seed), print)
+        assert [(each.a.id, each.b.id) for each in found.items] == [("a1", "b2")]
+        assert found.left_out == ["1 only in A", "1 only in B", "1 with the same code in both"]
+    other = write(tmp_path / "c.jsonl", ("none", "c", "x", 1))
+    with pytest.raises(InputError, match=r"nothing to choose between: 3 only in A, 1 only in B; wanted the same"):
+        paired(ours, other, ALL, print)
+    with pytest.raises(InputError, match="--sample 2: there are only 1 query"):
+        paired(ours, theirs, SampleDraw(size=2), print)
+
+
+def test_each_set_stands_left_in_half_of_a_person_s_queries_in_an_order_of_their_own(tmp_path: Path):
+    seen = []
+    for person in ("ann", "ben", "ann"):
+        with PreferenceBallot(items(41), tmp_path, person, sample=ALL) as ballot:
+            shown = [ballot.item_to_show(at)["item"] for at in range(41)]
+        assert shown[0].keys() == {"id", "query", "codes"}
+        seen.append([(each["query"], each["codes"][0]["code"][0]) for each in shown])
+        assert sum(left == "a" for _, left in seen[-1]) in {20, 21}
+    assert seen[0] == seen[2] != seen[1]
+    assert [query for query, _ in seen[0]] != [query for query, _ in seen[1]]
+    assert {*dict(seen[0]).items()} != {*dict(seen[1]).items()}
+
+
+def test_a_choice_is_on_disk_goes_on_and_the_last_one_counts(tmp_path: Path):
+    with PreferenceBallot(items(3), tmp_path, "ann", sample=ALL) as ballot:
+        first = ballot.item_to_show()["item"]
+        ballot.take({"item": first["id"], "side": "left"})
+    with PreferenceBallot(items(3), tmp_path, "ann", sample=ALL) as ballot:
+        assert (ballot.left, ballot.item_to_show(0)["item"]["id"]) == (2, first["id"])
+        ballot.take({"item": first["id"], "side": "neither"})
+        for item, side in (("none", "left"), (first["id"], "middle")):
+            with pytest.raises(InputError, match="wanted one of"):
+                ballot.take({"item": item, "side": side})
+    assert [each["choice"] for each in read_choices(tmp_path, items(3))["ann"].values()] == ["neither"]
+    with (
+        pytest.raises(InputError, match="of another run: codes differ"),
+        PreferenceBallot(items(4), tmp_path, "ann", sample=ALL),
+    ):
+        pass
+
+
+def test_a_query_is_one_unit_however_many_people_saw_it(tmp_path: Path):
+    for person, letter in (("ann", "a"), ("ben", "a"), ("eve", "b")):
+        chosen(items(4), tmp_path, person, letter)
+    chosen(items(1), tmp_path / "other", "joe", "n")
+    found = preference(read_choices(tmp_path, items(4)))
+    assert (found.items, found.choices, found.people, found.a, found.b, found.draws) == (4, 12, 3, 4, 0, 0)
+    assert (found.rate.value, found.left.value, found.seconds) == (1.0, 0.5, 4.0)
+    assert found.p == pytest.approx(0.125)
+    assert found.alpha
+    none = preference(read_choices(tmp_path / "none", items(4)))
+    assert (none.items, none.p, none.alpha) == (0, 1.0, None)
+    neither = preference(read_choices(tmp_path / "other", items(1)))
+    assert (neither.draws, neither.rate.value != neither.rate.value) == (1, True)

@@ -39,7 +39,30 @@ FORMS = {
 }
 
 
-def test_every_form_holds_the_same_and_records_and_sheets_say_why(tmp_path: Path):
+def test_every_form_holds_the_same_and_cut_records_and_several_judges_are_read(tmp_path: Path):
+    file = tmp_path / "records.jsonl"
+    file.write_text(FORMS["records.jsonl"][:-40])
+    found = read_labels(file)
+    assert found.annotators[0].grades == {**KEYS, ("q1", "c1"): None}
+    assert [problem.what for problem in found.problems] == [
+        "the last line is cut, as by a crash: what it said is not counted"
+    ]
+    file = tmp_path / "cosqa.json"
+    rows = [
+        {"idx": "dev-1", "doc": "sort a list", "code": "def s(): pass", "label": 1},
+        {"idx": "dev-2", "retrieval_idx": 7, "doc": "sort a list", "code": "def t(): pass", "label": 0},
+    ]
+    file.write_text(json.dumps(rows))
+    found = read_labels(file)
+    assert found.annotators[0].grades == {("dev-1", "dev-1"): 1, ("dev-2", "7"): 0}
+    assert found.texts["dev-2", "7"] == ("sort a list", "def t(): pass")
+    file = tmp_path / "both.jsonl"
+    file.write_text(lines({"query_id": "q", "code_id": "c", "grade": g, "judge": j} for j, g in (("x", 1), ("y", 0))))
+    assert {each.name: each.grades for each in read_labels(file).annotators} == {
+        "x": {("q", "c"): 1},
+        "y": {("q", "c"): 0},
+    }
+    assert [each.name for each in read_labels(file, "us").annotators] == ["us:x", "us:y"]
     for name, text in FORMS.items():
         file = tmp_path / name
         file.write_text(text, encoding="utf-8")
@@ -50,38 +73,6 @@ def test_every_form_holds_the_same_and_records_and_sheets_say_why(tmp_path: Path
         assert read_labels(tmp_path / name).annotators[0].reasons == {("q1", "c1"): reason}
     texts = read_labels(tmp_path / "records.jsonl").texts
     assert texts["q1", "c1"] == ("ask q1", "def c1(): ...")
-
-
-def test_records_that_were_cut_are_read_up_to_there(tmp_path: Path):
-    file = tmp_path / "records.jsonl"
-    file.write_text(FORMS["records.jsonl"][:-40])
-    found = read_labels(file)
-    assert found.annotators[0].grades == {**KEYS, ("q1", "c1"): None}
-    assert [problem.what for problem in found.problems] == [
-        "the last line is cut, as by a crash: what it said is not counted"
-    ]
-
-
-def test_cosqa_is_its_own_code_unless_it_says_which(tmp_path: Path):
-    file = tmp_path / "cosqa.json"
-    rows = [
-        {"idx": "dev-1", "doc": "sort a list", "code": "def s(): pass", "label": 1},
-        {"idx": "dev-2", "retrieval_idx": 7, "doc": "sort a list", "code": "def t(): pass", "label": 0},
-    ]
-    file.write_text(json.dumps(rows))
-    found = read_labels(file)
-    assert found.annotators[0].grades == {("dev-1", "dev-1"): 1, ("dev-2", "7"): 0}
-    assert found.texts["dev-2", "7"] == ("sort a list", "def t(): pass")
-
-
-def test_a_file_of_several_judges_holds_several_annotators(tmp_path: Path):
-    file = tmp_path / "both.jsonl"
-    file.write_text(lines({"query_id": "q", "code_id": "c", "grade": g, "judge": j} for j, g in (("x", 1), ("y", 0))))
-    assert {each.name: each.grades for each in read_labels(file).annotators} == {
-        "x": {("q", "c"): 1},
-        "y": {("q", "c"): 0},
-    }
-    assert [each.name for each in read_labels(file, "us").annotators] == ["us:x", "us:y"]
 
 
 def test_what_cannot_be_used_is_named_and_the_rest_read(tmp_path: Path):
@@ -163,16 +154,13 @@ def test_the_truth_is_the_majority_of_several_and_grades_match_from_a_threshold_
     assert compare([plain], [graded]).against["plain"].accuracy.value == 0.75
 
 
-def test_the_most_divided_pairs_come_first():
+def test_the_most_divided_pairs_come_first_and_queries_of_the_same_words_are_drawn_together():
     found = compare(
         [annotator("a", "1110-"), annotator("b", "1100-"), annotator("c", "1000 ")], [annotator("t", "1001 ")]
     )
     assert [difference.key[1] for difference in found.differences] == ["c1", "c2", "c3"]
     assert found.differences[0].said == {"t": 0, "a": 1, "b": 1, "c": 0}
     assert next(iter(found.differences[0].said)) == "t"
-
-
-def test_queries_of_the_same_words_are_drawn_together():
     truth = Annotator("t", {(f"q{at}", f"c{at}"): int(at < 40) for at in range(80)})
     said = Annotator("a", {(f"q{at}", f"c{at}"): int(at % 4 > 0) for at in range(80)})
     texts = {(f"q{at}", f"c{at}"): (f"Sort  {at // 40}" if at % 2 else f"sort {at // 40}", "x") for at in range(80)}

@@ -35,15 +35,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ids = [{"query_id": each.query.id, "code_id": each.code.id, "label": GRADES[kind]} for kind, each in pairs]
     texts = [
         {"idx": f"q{number}", "doc": made.query.text, "code": made.code.text, "label": GRADES[kind]}
-        for number, kind in enumerate(KINDS)
-        for made in [pair(kind, number)]
+        for number, (kind, made) in enumerate(pairs[: len(KINDS)])
     ]
-    files = {
-        "pairs.jsonl": [row(each) for _, each in pairs],
-        "gold.jsonl": ids,
-        "ann.jsonl": [{**each, "label": 1} for each in ids],
-        "truth.json": [texts],
-    }
+    files = {"pairs.jsonl": [row(each) for _, each in pairs], "gold.jsonl": ids, "truth.json": [texts]}
+    files["ann.jsonl"] = [{**each, "label": 1} for each in ids]
     for name, rows in files.items():
         (tmp_path / name).write_text("".join(json.dumps(each) + "\n" for each in rows))
     monkeypatch.chdir(tmp_path)

@@ -1,3 +1,5 @@
+"""The judge without a model: its features, its weights, and what examples show."""
+
 from __future__ import annotations
 
 import json
@@ -12,18 +14,9 @@ from hypothesis import strategies as st
 from assay.encode.static import default_static
 from assay.encode.vectors import HashedEncoder
 from assay.errors import InputError
+from assay.judge import signals
 from assay.judge.pairs import Pair, Verdict
-from assay.judge.signals import (
-    FAILED,
-    FEATURES,
-    MAX_CODE_CHARS,
-    PASSED,
-    SignalsJudge,
-    code_terms,
-    features,
-    query_terms,
-    weights_file,
-)
+from assay.judge.signals import FEATURES, SignalsJudge, code_terms, features, query_terms, weights_file
 from assay.judge.trials import State, Trial
 from assay.values import Chunk, Query
 
@@ -75,8 +68,8 @@ def test_a_query_in_unknown_words_stays_undecided_and_any_code_has_a_verdict():
 
 def test_what_examples_show_decides():
     for state, call, chance, reason in (
-        ("passed", "match", PASSED, "holds on 3 of 3 examples that the query shows"),
-        ("failed", "no match", FAILED, "holds on 2 of 3 examples that the query shows: so"),
+        ("passed", "match", signals.PASSED, "holds on 3 of 3 examples that the query shows"),
+        ("failed", "no match", signals.FAILED, "holds on 2 of 3 examples that the query shows: so"),
     ):
         seen: list[str] = []
         other = (Query("other", "close a socket"), SOCKET)
@@ -133,22 +126,16 @@ SUM = Chunk("sum", 'def sum_list(values):\n    """Return the sum of a list of nu
 OPEN_SOCKET = Chunk("socket", 'def open_socket(self, host):\n    """Connect to a host."""\n    self.sock.connect(host)')
 
 
-def test_what_is_asked_for_has_higher_features():
+def test_what_is_asked_for_has_higher_features_alone_and_among_others():
     pairs = [Pair(Query("q", "python sum a list of numbers"), code) for code in (SUM, OPEN_SOCKET)]
     right, wrong = (dict(zip(FEATURES, row, strict=True)) for row in features(pairs, default_static()).tolist())
     for name in ("cosine", "token_similarity", "name_similarity", "in_order"):
         assert right[name] > wrong[name]
-
-
-def test_a_query_in_other_words_is_known_as_such():
     assert query_terms(Query("q", "how to sort a list using python")).telling == ("sort", "list")
     known = ("sort a list", "os.path.join")
     other = ("wie sortiere ich eine Liste", "comment trier une liste dans python", "如何在 python 中排序列表",
              "как отсортировать список", "", "???")  # fmt: skip
     assert [text for text in (*known, *other) if query_terms(Query("q", text)).known] == [*known]
-
-
-def test_a_pair_has_the_same_features_alone_and_among_others():
     texts = enumerate(("sum of list", "open"))
     pairs = [Pair(Query(str(i), text), code) for i, text in texts for code in (SUM, OPEN_SOCKET)]
     together = features(pairs, default_static())
@@ -169,7 +156,7 @@ def test_python_is_read_by_its_parts_and_other_languages_by_their_words():
         assert "values" in terms.parameters
     terms = code_terms(Chunk("c", "x = 1", symbol="load_table", doc="Load a table."))
     assert (terms.name, terms.lead[:2]) == (("load", "table"), ("load", "a")), "what the chunk knows is believed"
-    start = "def first():\n" + "    x = 1\n" * (MAX_CODE_CHARS // 10 + 10)
+    start = "def first():\n" + "    x = 1\n" * (signals.MAX_CODE_CHARS // 10 + 10)
     assert code_terms(Chunk("c", start + "    unread = 1\n")) == code_terms(Chunk("c", start))
 
 

@@ -66,11 +66,19 @@ def trials(runner: SharedRunner) -> Trials:
     return Trials(runner.importing, NoSteps())
 
 
-def test_code_that_holds_on_the_examples_matches(trials: Trials):
+def test_code_that_holds_on_the_examples_matches_and_any_run_has_a_state(trials: Trials):
     for query in (HEAD, CALLED, PROSE):
         right, wrong = SignalsJudge(trials=trials).judge_all([pair(query, RIGHT), pair(query, WRONG, "d")])
         assert (right.grade, right.path, wrong.grade, wrong.path) == (1, "tests", 0, "tests")
         assert wrong.reason.endswith("examples that the query shows: call 0: halves([4,5]): [2.0, 2.5], wanted [2, 2]")
+    found = trials([pair(query, code, str(number)) for number, (query, code, _) in enumerate(RUNS)])
+    wrong = [(run, trial.state) for run, trial in zip(RUNS, found, strict=True) if trial.state != run[2]]
+    assert wrong == []
+    several = [pair(HEAD, RIGHT, "a"), pair(CALLED, WRONG, "b"), pair(PROSE, "x = 1", "c")]
+    together = trials(several)
+    assert [trials([one])[0] for one in several] == together, "a trial is the same alone and among others"
+    assert together[0] == Trial("passed", "", 2, 2)
+    assert pose(pair(CALLED, RIGHT, language="rust")) == "the code is rust, not Python"
 
 
 RUNS = (
@@ -101,17 +109,6 @@ RUNS = (
     (HEAD, "import os\ndef halves(values):\n    os._exit(0)\n", "failed"),
     (HEAD, "def halves(values):\n    raise ModuleNotFoundError(name='numpy')\n", "failed"),
 )
-
-
-def test_what_a_run_is_taken_for(trials: Trials):
-    found = trials([pair(query, code, str(number)) for number, (query, code, _) in enumerate(RUNS)])
-    wrong = [(run, trial.state) for run, trial in zip(RUNS, found, strict=True) if trial.state != run[2]]
-    assert wrong == []
-    several = [pair(HEAD, RIGHT, "a"), pair(CALLED, WRONG, "b"), pair(PROSE, "x = 1", "c")]
-    together = trials(several)
-    assert [trials([one])[0] for one in several] == together, "a trial is the same alone and among others"
-    assert together[0] == Trial("passed", "", 2, 2)
-    assert pose(pair(CALLED, RIGHT, language="rust")) == "the code is rust, not Python"
 
 
 def test_a_broken_sandbox_is_told_and_not_recorded(tmp_path: Path):

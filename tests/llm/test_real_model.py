@@ -23,12 +23,8 @@ from assay.values import Prompt
 
 URL = os.environ.get("ASSAY_TEST_MODEL_URL", "")
 SPEC = f"openai:model@{URL}?as=real&timeout_s=600"
-YES_NO = {
-    "type": "object",
-    "properties": {"answer": {"type": "string", "enum": ["yes", "no"]}},
-    "required": ["answer"],
-    "additionalProperties": False,
-}
+ANSWER = {"answer": {"type": "string", "enum": ["yes", "no"]}}
+YES_NO = {"type": "object", "properties": ANSWER, "required": ["answer"], "additionalProperties": False}
 
 pytestmark = [
     pytest.mark.skipif(not URL, reason="no real model: set ASSAY_TEST_MODEL_URL to a server's http://HOST:PORT/v1"),
@@ -49,7 +45,7 @@ def test_a_bounded_reply_is_valid_at_the_first_try_and_counted():
     chat.close()
 
 
-def test_completions_stop_are_cut_have_probabilities_and_come_as_many_as_the_server_gives():
+def test_completions_stop_are_cut_and_have_probabilities_and_a_chat_writes_a_program():
     model = sampler(SPEC, completes=True)
     asked = SamplingOptions(n=2, temperature=0.8, max_tokens=4, stop=("\n",), logprobs=True)
     found = model.sample(SamplingQuestion("def add(a, b):\n    return", asked))
@@ -62,8 +58,5 @@ def test_completions_stop_are_cut_have_probabilities_and_come_as_many_as_the_ser
     with pytest.warns(Notice, match="at a time"):
         many = model.sample(SamplingQuestion("def", SamplingOptions(n=1000, max_tokens=1)))
     assert 1 <= len(many.texts) < 1000
-
-
-def test_a_chat_writes_a_program():
     question = SamplingQuestion("Write `x = 1` in Python.", SamplingOptions(n=1, max_tokens=30))
     assert "x" in sampler(SPEC).sample(question).texts[0]

@@ -1,3 +1,5 @@
+"""Chats in chats: within a budget, with remembered replies, and at a pace."""
+
 from __future__ import annotations
 
 import math
@@ -190,7 +192,7 @@ def test_a_reply_is_paid_for_once_and_another_question_is_another_reply(tmp_path
     assert not CachedChat(CountingModel("model?seed=2"), tmp_path / "deep" / "replies.db").reply(prompt("a")).cached
 
 
-def test_failures_are_not_remembered(tmp_path, prompt):
+def test_failures_are_not_remembered_and_a_file_that_is_no_cache_is_named(tmp_path, prompt):
     model = CountingModel()
     chat = CachedChat(model, tmp_path / "replies.db")
     model.fails = True
@@ -199,6 +201,11 @@ def test_failures_are_not_remembered(tmp_path, prompt):
     model.fails = False
     assert not chat.reply(prompt()).cached
     assert not chat._asking
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "rubbish").write_bytes(b"no database, not at all " * 100)
+    for name in ("folder", "rubbish"):
+        with pytest.raises(StorageError, match=rf"the cache of replies .*{name} cannot be used"):
+            CachedChat(CountingModel(), tmp_path / name)
 
 
 def test_threads_that_ask_the_same_at_once_pay_once(tmp_path, prompt):
@@ -211,14 +218,6 @@ def test_threads_that_ask_the_same_at_once_pay_once(tmp_path, prompt):
     assert [reply.value["reason"] for reply in replies] == [f"code {place % 4}" for place in range(64)]
     assert sum(reply.cost for reply in replies) == 2.0
     assert not chat._asking
-
-
-def test_a_file_that_is_no_cache_is_named(tmp_path):
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "rubbish").write_bytes(b"no database, not at all " * 100)
-    for name in ("folder", "rubbish"):
-        with pytest.raises(StorageError, match=rf"the cache of replies .*{name} cannot be used"):
-            CachedChat(CountingModel(), tmp_path / name)
 
 
 class Clock:

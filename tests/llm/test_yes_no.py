@@ -11,19 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError, NoAnswer
+from assay.llm import yes_no
 from assay.llm.endpoint import Spend
 from assay.llm.openai import choice_probabilities
 from assay.llm.prompts import fingerprint
-from assay.llm.yes_no import (
-    MAX_TEXT_CHARS,
-    Calibration,
-    log_odds_of,
-    logit,
-    pair_prompt,
-    probability,
-    read_spec,
-    spec_of,
-)
+from assay.llm.yes_no import MAX_TEXT_CHARS, Calibration, log_odds_of, logit, pair_prompt, probability, read_spec
 from assay.plugins import make
 from assay.train.judge import calibrate_near
 from assay.values import Prompt
@@ -142,7 +134,7 @@ def test_options_of_the_model_are_left_to_it_and_a_spec_is_read_as_it_is_written
     assert (spec, options) == ("openai:m@http://127.0.0.1:1/v1?temperature=0&seed=1", {"scale": 0.5, "bias": -1.0})
     for made in ({}, {"scale": 0.5}, {"scale": 2.0, "bias": -0.25}):
         for chat in ("openai:m", "openai:m?seed=1"):
-            assert read_spec(spec_of(chat, made).removeprefix("asks:")) == (chat, made)
+            assert read_spec(yes_no.spec_of(chat, made).removeprefix("asks:")) == (chat, made)
     for argument, why in (
         ("", "'asks' does not name a model; write asks:PROVIDER:MODEL"),
         ("openai:m?bias=101", "option 'bias' in 'asks:openai:m.bias=101' is 101; wanted -100 to 100"),

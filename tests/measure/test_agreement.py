@@ -1,4 +1,4 @@
-"""Agreement against published examples and its definitions; confusion and F1 counted by hand."""
+"""Agreement, intervals and tests: against published examples, scipy, their definitions, and by hand."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def columns(*rows: str) -> list[list[str | None]]:
     return [[None if mark == "*" else mark for mark in unit] for unit in zip(*padded, strict=True)]
 
 
-def test_the_published_examples_of_alpha():
+def test_the_published_examples_of_alpha_and_kappa():
     """Krippendorff (2011), parts A, B and C; three coders of Wikipedia's article on alpha."""
     for units, wanted in (
         (columns("0100000000", "1110010100"), 0.095),
@@ -51,10 +51,7 @@ def test_the_published_examples_of_alpha():
         (columns("*****34121133*3", "1*213343*******", "**21344*21133*4"), 0.691),
     ):
         assert alpha(units).value == pytest.approx(wanted, abs=5e-4)
-
-
-def test_the_published_examples_of_kappa():
-    """Cohen (1960), tables 1 and 2; two tables of the same accuracy and other margins, of Wikipedia's article."""
+    # Cohen (1960), tables 1 and 2; two tables of the same accuracy and other margins, of Wikipedia's article.
     table = [[88, 14, 18], [10, 40, 10], [2, 6, 12]]
     patients = {(row, column): table[row][column] for row in range(3) for column in range(3)}
     assert kappa(*crossed(patients)).value == pytest.approx(0.492, abs=5e-4)
@@ -166,17 +163,7 @@ def test_macro_f1_is_the_mean_over_classes_that_occur(rows: list[tuple[str, str,
     assert found.accuracy == pytest.approx(sum(true == guess for true, guess in single) / len(single))
 
 
-def test_a_class_has_precision_recall_and_support():
-    found = confusion(["a", "a", "b"], ["a", "b", "b"])
-    a, b = found.classes
-    assert (a.precision, a.recall, a.support, a.predicted) == (1.0, 0.5, 2, 1)
-    assert (b.precision, b.recall, b.support, b.predicted) == (0.5, 1.0, 1, 2)
-    assert found.counts.tolist() == [[1, 1], [0, 1]]
-    assert found.record()["classes"]["b"]["f1"] == pytest.approx(2 / 3)
-    assert confusion([], [], labels="ab").macro_f1 == 0.0
-
-
-def test_labels_that_do_not_pair_up_or_are_unknown_are_refused():
+def test_a_class_has_precision_recall_and_support_and_unknown_labels_are_refused():
     for count, said in (
         (lambda: kappa([1, 0], [1]), "2 labels of one and 1 of the other: they do not pair up"),
         (lambda: confusion(["a"], []), "do not pair"),
@@ -184,6 +171,13 @@ def test_labels_that_do_not_pair_up_or_are_unknown_are_refused():
     ):
         with pytest.raises(InputError, match=said):
             count()
+    found = confusion(["a", "a", "b"], ["a", "b", "b"])
+    a, b = found.classes
+    assert (a.precision, a.recall, a.support, a.predicted) == (1.0, 0.5, 2, 1)
+    assert (b.precision, b.recall, b.support, b.predicted) == (0.5, 1.0, 1, 2)
+    assert found.counts.tolist() == [[1, 1], [0, 1]]
+    assert found.record()["classes"]["b"]["f1"] == pytest.approx(2 / 3)
+    assert confusion([], [], labels="ab").macro_f1 == 0.0
 
 
 def test_the_majority_decides_and_lines_count_programs_that_break_apart():
@@ -209,7 +203,7 @@ def test_the_t_test_is_that_of_scipy():
     assert t_test(np.repeat(one + 1, 9), np.repeat(one, 9)) == 0
 
 
-def test_randomisation_is_near_the_count_of_all_flips():
+def test_randomisation_is_near_the_count_of_all_flips_and_finds_a_difference():
     for differences in ([1, 2, 3, 4], [3, -1, 2, 5, -2, 4, 1], [0, 0, 1, 1, 1, -1], [1, -1]):
         values = np.array(differences, dtype=float)
         flips = np.array(list(product((1, -1), repeat=len(values)))) @ values
@@ -218,9 +212,6 @@ def test_randomisation_is_near_the_count_of_all_flips():
     a = np.array([0.1, 0.2, -0.3, 0.7, -0.1, -0.6, 0.3, 0.6, -0.9])
     assert a.sum() != 0, "but for the last digit these add up to nothing, so that any flip is as large"
     assert randomisation(a, np.zeros(len(a))) == 1
-
-
-def test_a_difference_is_found_and_a_likeness_is_not():
     draws = np.random.default_rng(2)
     a = draws.random(200)
     assert (randomisation(a, a), randomisation(a + 0.1 + draws.normal(0, 0.1, 200), a)) == (1, 1 / 10_001)
@@ -229,17 +220,7 @@ def test_a_difference_is_found_and_a_likeness_is_not():
     assert np.mean(same) == pytest.approx(0.5, abs=0.12)
 
 
-def test_intervals_cover_the_truth_about_as_often_as_they_say():
-    """Of many queries and of ten, of which plain percentiles cover the mean 90 times of 100."""
-    draws = np.random.default_rng(4)
-    bounds = [interval(draws.beta(2, 5, 80), level=0.9, seed=n) for n in range(300)]
-    assert 0.84 < np.mean([low <= 2 / 7 <= high for low, high in bounds]) < 0.95
-    draws = np.random.default_rng(8)
-    bounds = [interval(draws.beta(4, 2, 10), seed=n) for n in range(600)]
-    assert np.mean([low <= 2 / 3 <= high for low, high in bounds]) > 0.93
-
-
-def test_an_interval_is_seeded_holds_the_mean_and_widens_with_its_level():
+def test_an_interval_is_seeded_holds_the_mean_and_covers_the_truth_as_often_as_it_says():
     values = np.random.default_rng(5).random(40)
     low, high = interval(values)
     assert (low, high) == interval(values) != interval(values, seed=1)
@@ -250,6 +231,13 @@ def test_an_interval_is_seeded_holds_the_mean_and_widens_with_its_level():
         assert interval(np.array(few)) == wanted
     with pytest.raises(InputError, match="at least one"):
         interval(np.array([]))
+    # Of many queries and of ten, of which plain percentiles cover the mean 90 times of 100.
+    draws = np.random.default_rng(4)
+    bounds = [interval(draws.beta(2, 5, 80), level=0.9, seed=n) for n in range(300)]
+    assert 0.84 < np.mean([low <= 2 / 7 <= high for low, high in bounds]) < 0.95
+    draws = np.random.default_rng(8)
+    bounds = [interval(draws.beta(4, 2, 10), seed=n) for n in range(600)]
+    assert np.mean([low <= 2 / 3 <= high for low, high in bounds]) > 0.93
 
 
 @given(st.lists(st.floats(0, 1), max_size=8))

@@ -1,4 +1,4 @@
-"""Spans that overlap, and what each rank earns at each unit: a plain reference beside the arrays."""
+"""Spans that overlap, what each rank earns at each unit, and the measures of that."""
 
 from __future__ import annotations
 
@@ -124,17 +124,7 @@ def test_judged_wrong_is_counted_once_and_repeats_keep_no_rank_unless_published(
     assert value("MRR", matched(run, truth, "line published")) == 0.2
 
 
-def test_files_rank_by_their_first_result_and_queries_are_those_of_the_truth():
-    truth = [entry("a:1-5", 1), entry("a:9-10", 3), entry("b:1-2", 0)]
-    found = matched(["c:1-3", "b:7-8", "c:8-9", "a:100-120"], truth, "file")
-    assert (row(found.gains), row(found.wrong), row(found.ideal)) == ([0, 0, 3], [False, True, False], [3])
-    assert found.irrelevant.tolist() == [1]
-    found = match({"x": [Span("a")], "b": [Span("a")]}, {"c": [entry("a", 1)], "b": [entry("a", 1)]}, "file")
-    assert (found.queries, found.filled.tolist()) == (("c", "b"), [0, 1])
-    assert parse("Hit@1").of(found).tolist() == [0, 1]
-
-
-def test_functions_are_what_results_and_entries_overlap():
+def test_files_rank_by_their_first_result_and_functions_are_what_is_overlapped():
     truth = [entry("a:9", 2), entry("b:1-11", 1)]
     found = matched(["a:6", "a:4-7", "b:12-30"], truth, "function")
     # <module>; one and Two; three
@@ -142,6 +132,13 @@ def test_functions_are_what_results_and_entries_overlap():
     assert row(matched(["a"], truth, "function").gains) == [0, 2, 2]
     outside = [entry("a:25", 1), entry("c:9", 2)]  # lines in no function are their module
     assert row(matched(["c:1-3", "a:6", "a:22-30"], outside, "function").gains) == [2, 1]
+    truth = [entry("a:1-5", 1), entry("a:9-10", 3), entry("b:1-2", 0)]
+    found = matched(["c:1-3", "b:7-8", "c:8-9", "a:100-120"], truth, "file")
+    assert (row(found.gains), row(found.wrong), row(found.ideal)) == ([0, 0, 3], [False, True, False], [3])
+    assert found.irrelevant.tolist() == [1]
+    found = match({"x": [Span("a")], "b": [Span("a")]}, {"c": [entry("a", 1)], "b": [entry("a", 1)]}, "file")
+    assert (found.queries, found.filled.tolist()) == (("c", "b"), [0, 1])
+    assert parse("Hit@1").of(found).tolist() == [0, 1]
 
 
 def test_a_result_costs_once_and_what_shows_nothing_new_counts_to_the_next():
@@ -297,16 +294,13 @@ def test_an_answer_is_covered_when_all_of_its_lines_are_shown():
         assert covered == pytest.approx(wanted, abs=1e-15)
 
 
-def test_success_reads_whole_results_from_the_top_while_they_fit():
+def test_success_reads_whole_results_while_they_fit_and_lines_are_what_a_reader_reads():
     costs = {"z": 10, "a": 20, "y": 99, "b": 1}
     for tokens, wanted in ((1, 0), (29, 0), (30, 0.5), (129, 0.5), (130, 1), (9999, 1)):
         found = of(f"success@{tokens}tokens", list(costs), {"a": 1, "b": 2}, cost=lambda span: costs[span.path])
         assert found == wanted, tokens
     with pytest.raises(InputError, match="cost="):
         of("success@10tokens", ["a"], {"a": 1})
-
-
-def test_lines_are_what_a_reader_reads():
     run = {"p": [Span("a", 1, 10), Span("b", 30, 60)], "q": [Span("a", 5, 5), Span("c")]}
     found = match(run, {"p": [], "q": []}, "line")
     assert (parse("lines@1").of(found).tolist(), parse("lines@5").of(found)[0]) == ([10, 1], 41)

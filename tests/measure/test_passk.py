@@ -119,7 +119,7 @@ def test_copies_take_places_unless_removed_and_exec_never_stands_without_pass():
         assert names[0].startswith("pass")
 
 
-def test_gains_are_paired_by_task_and_leave_out_tasks_that_one_side_lacks():
+def test_gains_are_paired_by_task_and_programs_count_as_often_as_sampled():
     found = gain({"a": 1.0, "b": 1.0, "c": 1.0, "e": 0.0}, {"a": 0.0, "b": 0.5, "c": nan, "d": 1.0})
     assert (found.tasks, found.value) == (2, 0.75)
     assert found.low <= 0.75 <= found.high
@@ -128,9 +128,6 @@ def test_gains_are_paired_by_task_and_leave_out_tasks_that_one_side_lacks():
     found = gain({task: value + 0.25 for task, value in plain.items()}, plain)
     assert (found.low, found.high) == pytest.approx((0.25, 0.25))
     assert found.p < 0.001
-
-
-def test_programs_count_as_often_as_they_were_sampled_and_means_the_tasks_that_have_a_value():
     pools = {"a": [Judged(0, right=True, ran=True)], "b": [Judged(0, right=False, ran=True, n=2)]}
     assert counted([("a", 3, True), ("b", 1, False), ("a", 2, False)]) == {"a": (5, 3), "b": (1, 0)}
     two = mean(values(pools, RankMeasure(2)))

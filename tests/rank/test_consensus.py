@@ -1,4 +1,4 @@
-"""The default ranker and its parts as rankers: a gate, how central a program is, the price of likeness."""
+"""The default ranker and its parts as rankers: a gate, what it finds in one program, how central a program is."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_the_order_of_the_programs_is_nothing(order: list[int]):
     assert {each.program.source: each.score for each in found} == scores(SOURCES)
 
 
-def test_copies_are_samples_and_the_parts_add_up_to_the_score():
+def test_copies_are_samples_parts_add_up_and_one_candidate_has_a_score():
     counts = (3, 1, 2, 1, 4, 1, 1, 1, 1)
     listed = [Program("t", source) for source, n in zip(SOURCES, counts, strict=True) for _ in range(n)]
     counted = [Program("t", source, n=n) for source, n in zip(SOURCES, counts, strict=True)]
@@ -84,9 +84,6 @@ def test_copies_are_samples_and_the_parts_add_up_to_the_score():
         assert set(one.why) == {"gate", "central", "unlike"}
         assert sum(one.why.values()) == pytest.approx(one.score)
         assert (one.why["gate"] > 0) == (one.program.source in SOURCES[:5])
-
-
-def test_one_candidate_is_scored_by_what_it_is_and_not_blamed_without_a_finding():
     good, bad = ranked(SOURCES[:1], Task("t", ""))[0], ranked(SOURCES[6:7], Task("t", ""))[0]
     assert good.score > bad.score
     assert good.fault is None
@@ -169,18 +166,15 @@ def test_what_is_finished_of_a_program_is_python_wherever_it_is_cut(place: int):
         ast.parse(finished_part("x = = 1\ny = 2\nz"))
 
 
-def test_unfinished_programs_are_ordered_by_what_they_show():
+def test_unfinished_programs_are_ordered_and_a_constant_never_leads():
     common = "def f(x):\n    total = 0\n    for i in range(x):\n        tot"
     sources = (common, common + "al", "def f(x):\n    return x[0]\n    pri", "def f(x):\n    y = z\n    ")
     ranker = ranker_of("consensus:?unfinished")
     found = ranker.rank(Task("t", "Write f(x).", "f"), [Program("t", source) for source in sources])
-    scores = [each.score for each in found]
-    assert scores[0] == scores[1] > scores[2] > 15 > scores[3]
+    first, second, third, last = (each.score for each in found)
+    assert first == second > third > 15 > last
     assert [each.fault for each in found] == [None, None, None, Fault.NAME_ERROR]
     assert [each.program.source for each in found] == list(sources)
-
-
-def test_a_program_that_answers_everything_alike_never_leads():
     task = Task("t", 'def gcd(a, b):\n    """Greatest common divisor.\n    >>> gcd(4, 6)\n    2\n    """\n', "gcd")
     constant, real = "def gcd(a, b):\n    return 2\n", "def gcd(a, b):\n    while b: a, b = b, a % b\n    return a\n"
     broken = "def gcd(a, b):\n    return c\n"
@@ -188,9 +182,6 @@ def test_a_program_that_answers_everything_alike_never_leads():
     assert found[real] > found[constant] > found[broken]
     told = ranked([constant, "def gcd(a, b):\n    return 3\n", real], task)
     assert {each.why["gate"] for each in told} == {20.0}, "most do it: the task may want one answer to everything"
-
-
-def test_an_iterator_is_none_of_the_values_that_the_examples_show():
     task = Task("t", 'def even(xs):\n    """Even ones.\n    >>> even([1, 2])\n    [2]\n    """\n', "even")
     lazy = "def even(xs):\n    return filter(lambda x: x % 2 == 0, xs)\n"
     right = "def even(xs):\n    return [x for x in xs if x % 2 == 0]\n"
@@ -239,15 +230,12 @@ SOUND = (
 )
 
 
-def test_what_surely_fails_is_found_with_its_line_and_sound_programs_are_not_blamed():
+def test_what_surely_fails_is_found_sound_programs_are_not_blamed_and_hostile_text_is_survived():
     for source, fault, line in WRONG:
         found = of(source)
         assert (found.fault, found.line) == (fault, line), source
     assert [source for source in SOUND if of(source).fault] == []
     assert (of(RIGHT).fault, of(RIGHT).line, of(RIGHT).parses) == (None, -1, True)
-
-
-def test_hostile_or_too_long_text_is_survived_and_the_tests_of_a_task_are_not_looked_at():
     for source in ("(" * 100_000, "-" * 40_000 + "1", "a" + ".b" * 20_000, "[" * 90 + "]" * 90, ""):
         assert of(source, Task("t", "")).canon.labels
     found = of("x = 1\n" * MAX_PROGRAM_CHARS)

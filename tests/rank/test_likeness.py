@@ -60,14 +60,11 @@ async def f(a, /, b: int = 1, *c, d, e=2, **g) -> None:
 """
 
 
-def test_nodes_come_in_the_order_of_the_standard_library():
+def test_nodes_come_in_the_order_of_the_standard_library_and_paths_have_lengths():
     tree = ast.parse(EVERY_KIND)
     assert list(map(id, walk(tree))) == list(map(id, ast.walk(tree)))
     for node in walk(tree):
         assert list(map(id, children(node))) == list(map(id, ast.iter_child_nodes(node)))
-
-
-def test_paths_have_lengths_and_text_has_those_of_its_words():
     held = bags([Canon(("a", "b", "b"), (0, 0, 0)), Canon(("a", "b"), (0, 0))])
     found = sorted(zip(held.rows.tolist(), held.lengths[held.paths].tolist(), strict=True))
     assert found == [(0, 1), (0, 1), (0, 2), (1, 1), (1, 1), (1, 2)]
@@ -113,15 +110,12 @@ def views(sources: list[str], n: list[int] | None = None) -> dict[str, np.ndarra
     return {**{name: values[places] for name, values in seen.views.items()}, "passing": seen.passing[places]}
 
 
-def test_what_most_say_is_central():
+def test_what_most_say_is_central_and_failing_programs_count_only_where_none_passes():
     found = views([ADD, ADD.replace("a", "x"), SUM, LOOP])
     assert found["all"].argmax() in {0, 1}
     assert (found["all"].argmin(), found["mass"].round(3).tolist()) == (3, [0.333, 0.333, 0.0, 0.0])
     once, twice = views([ADD, LOOP], [1, 1]), views([ADD, LOOP], [3, 1])
     assert twice["all"][0] > once["all"][0] == once["all"][1], "a copy counts, the program itself does not"
-
-
-def test_programs_that_fail_the_gate_count_only_where_none_passes():
     found, alone = views([ADD, SUM, BAD], [1, 1, 98]), views([ADD, SUM])
     np.testing.assert_allclose(found["all"][:2], alone["all"])
     assert found["passing"].tolist() == [True, True, False]

@@ -1,4 +1,4 @@
-"""Rankers joined, shared and named by specs, and the order that their scores make."""
+"""Rankers joined and named by specs, the order that their scores make, and what an order is worth."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Scripted:
         return [Ranked(program, score, self._fault, self._line, {"part": score}) for program, score in pairs]
 
 
-def test_the_first_ranker_decides_and_the_next_break_ties() -> None:
+def test_the_first_ranker_decides_and_why_comes_from_all() -> None:
     joined = CombinedRanker([Scripted("x", 0.5, 1, 0.5, 1), Scripted("y", 100, 0, -3, 0), Scripted("z", 0, 2, 0, 1)])
     assert joined.name == "x+y+z"
     ranked = joined.rank(TASK, PROGRAMS)
@@ -60,9 +60,6 @@ def test_the_first_ranker_decides_and_the_next_break_ties() -> None:
     assert CombinedRanker([Scripted("x")]).rank(TASK, []) == []
     with pytest.raises(InputError, match="no ranker given"):
         CombinedRanker([])
-
-
-def test_why_comes_from_all_and_the_fault_from_the_first_with_an_opinion() -> None:
     blind, sure = Scripted("x", 1, 1, 1, 1), Scripted("y", 4, 3, 2, 1, fault=Fault.KEY_ERROR, line=3)
     ranked = CombinedRanker([blind, sure, Scripted("z", 0, 0, 0, 0, fault=Fault.CORRECT)]).rank(TASK, PROGRAMS)[0]
     assert (ranked.fault, ranked.line) == (Fault.KEY_ERROR, 3)
@@ -157,7 +154,7 @@ def test_only_rankers_that_say_how_programs_fail_are_judged_for_it():
     assert good.lines.found == 1.0
 
 
-def test_smaller_pools_are_the_same_for_all_rankers_and_every_time():
+def test_smaller_pools_are_parts_of_the_samples_and_the_same_for_all_rankers():
     good, other = ByText("good", {"0": 1}), ByText("other", {"0": 1})
     plan = EvaluationOptions((1,), sizes=(3, 50), draws=4, seed=7)
     found = evaluate(TASKS, EXAMPLES, [good, other], plan)
@@ -168,9 +165,6 @@ def test_smaller_pools_are_the_same_for_all_rankers_and_every_time():
     large = [cell for cell in found.cells if cell.size == 50]
     assert all(cell.few == 6 for cell in large)
     assert all(value.tasks == 0 for cell in large for value in cell.values.values())
-
-
-def test_a_drawn_pool_is_a_part_of_the_samples():
     group = EXAMPLES[:4]
     for draw in range(20):
         pool = drawn(group, 5, draw, seed=0)

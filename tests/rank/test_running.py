@@ -13,16 +13,8 @@ from assay.cage.cage import CagePool
 from assay.cage.job import Ended, Job
 from assay.faults import Fault
 from assay.programs.answers import ProgramAnswer, askable
-from assay.rank.running_rankers import (
-    AgreementRanker,
-    ExamplesRanker,
-    alike,
-    calls_in,
-    changed,
-    edges,
-    made_inputs,
-    same_as,
-)
+from assay.rank import running_rankers
+from assay.rank.running_rankers import AgreementRanker, ExamplesRanker, alike, calls_in, changed, made_inputs
 from assay.values import Call, Program, Stdin, Task
 
 SQUARES = Task("t", ">>> f(3)\n9\n", "f")
@@ -44,7 +36,7 @@ def answers(*texts: str) -> tuple[ProgramAnswer, ...]:
     return tuple(ProgramAnswer(text) for text in texts)
 
 
-def test_those_that_answer_like_most_come_first_counted_as_often_as_they_were_sampled(sandbox: CagePool) -> None:
+def test_those_that_answer_like_most_come_first_and_none_agrees_by_lying(sandbox: CagePool) -> None:
     ranked = AgreementRanker(sandbox).rank(SQUARES, programs(TRIPLE, SQUARE, POWER, BREAKS, NOTHING))
     triple, square, power, breaks, nothing = (each.score for each in ranked)
     assert square == power > triple > nothing > breaks == 0
@@ -53,6 +45,11 @@ def test_those_that_answer_like_most_come_first_counted_as_often_as_they_were_sa
     many = Program("t", TRIPLE, "many", n=5)
     ranked = AgreementRanker(sandbox).rank(SQUARES, [*programs(SQUARE, POWER), many])
     assert ranked[2].score > ranked[0].score
+    square, power, liar, forger, triple, stuck = AgreementRanker(sandbox).rank(
+        SQUARES, programs(SQUARE, POWER, LIAR, FORGER, TRIPLE, STUCK)
+    )
+    assert square.score == power.score > stuck.score > max(liar.score, forger.score, triple.score)
+    assert liar.why["alike"] == forger.why["alike"] == 1
 
 
 LIAR = (
@@ -65,14 +62,6 @@ FORGER = (
     "        except OSError:\n            pass\n    return -5\n"
 )
 STUCK = "def f(x):\n    while x < 0:\n        pass\n    return x * x\n"
-
-
-def test_no_program_agrees_by_lying_and_answers_before_an_endless_one_count(sandbox: CagePool) -> None:
-    square, power, liar, forger, triple, stuck = AgreementRanker(sandbox).rank(
-        SQUARES, programs(SQUARE, POWER, LIAR, FORGER, TRIPLE, STUCK)
-    )
-    assert square.score == power.score > stuck.score > max(liar.score, forger.score, triple.score)
-    assert liar.why["alike"] == forger.why["alike"] == 1
 
 
 def test_a_task_without_examples_takes_the_calls_that_its_programs_hold(sandbox: CagePool) -> None:
@@ -119,7 +108,7 @@ def test_equal_answers_have_equal_scores_within_0_and_1(texts: list[list[str]]) 
     scores = alike(rows, [1] * len(rows))
     assert all(0 <= score <= 1 for score in scores)
     assert len({(tuple(row), score) for row, score in zip(texts, scores, strict=True)}) == len({*map(tuple, texts)})
-    assert same_as(rows, [1] * len(rows)) == [texts.count(row) for row in texts]
+    assert running_rankers.same_as(rows, [1] * len(rows)) == [texts.count(row) for row in texts]
 
 
 RIGHT = "def f(x):\n    return x + 1\n"
@@ -145,7 +134,12 @@ class Counting:
         return self._sandbox.run(counted())
 
 
-def test_the_fraction_of_examples_passed_is_the_score(sandbox: CagePool) -> None:
+def test_the_fraction_of_examples_passed_is_the_score_and_nobody_passes_by_lying(sandbox: CagePool) -> None:
+    liar = "class Same(int):\n    def __eq__(self, other):\n        return True\ndef f(x):\n    return Same(7)\n"
+    broken, lying = ExamplesRanker(sandbox).rank(ADD_ONE, programs(LACKS_NAME, liar))
+    assert (broken.score, broken.fault, broken.line) == (0, Fault.NAME_ERROR, 2)
+    assert lying.score == 0
+    assert ExamplesRanker(sandbox).rank(ADD_ONE, []) == []
     ranked = ExamplesRanker(sandbox).rank(ADD_ONE, programs(WRONG, HALF, RIGHT))
     assert [each.score for each in ranked] == [0, pytest.approx(2 / 3), 1]
     assert [each.program.id for each in ranked] == ["0", "1", "2"]
@@ -155,14 +149,6 @@ def test_the_fraction_of_examples_passed_is_the_score(sandbox: CagePool) -> None
     task = Task("t", "Sample Input\n1\n\nSample Output\n2\n")
     ranked = ExamplesRanker(sandbox).rank(task, programs("print(int(input()) + 1)", "print(1)"))
     assert [each.score for each in ranked] == [1, 0]
-
-
-def test_a_break_is_told_with_its_line_and_nobody_passes_by_lying(sandbox: CagePool) -> None:
-    liar = "class Same(int):\n    def __eq__(self, other):\n        return True\ndef f(x):\n    return Same(7)\n"
-    broken, lying = ExamplesRanker(sandbox).rank(ADD_ONE, programs(LACKS_NAME, liar))
-    assert (broken.score, broken.fault, broken.line) == (0, Fault.NAME_ERROR, 2)
-    assert lying.score == 0
-    assert ExamplesRanker(sandbox).rank(ADD_ONE, []) == []
 
 
 def test_programs_with_one_text_run_once_and_without_examples_nothing_runs(sandbox: CagePool) -> None:
@@ -200,8 +186,8 @@ def test_inputs_are_distinct_repeatable_and_of_the_same_width(seeds: list[tuple[
 @given(PLAIN, st.integers())
 def test_a_change_keeps_the_type(value: object, seed: int) -> None:
     assert type(changed(value, random.Random(seed))) is type(value)
-    assert all(type(edge) is type(value) for edge in edges(value))
-    assert edges(1.5) == (0.0, 1.0, 2.0, -1.5)
+    assert all(type(edge) is type(value) for edge in running_rankers.edges(value))
+    assert running_rankers.edges(1.5) == (0.0, 1.0, 2.0, -1.5)
 
 
 def test_small_inputs_come_first_and_texts_keep_their_lines() -> None:

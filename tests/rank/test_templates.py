@@ -1,4 +1,4 @@
-"""Templates of prompts: what a model reads, which solved tasks are shown, and files that are wrong."""
+"""Templates of prompts and samplers: what a model reads, an endpoint over HTTP, and files that go on."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ from assay.rank.samplers import (
     ScoredToken,
     load_template,
     render,
-    sampler,
-    tokens_of,
 )
 from assay.values import Call, LogProbability, Stdin, Task
 from endpoint_server import VARIABLES, EndpointServer, Play, serving
@@ -53,7 +51,7 @@ class Writer:
         return Completions((self.text,) * question.options.n)
 
 
-def test_the_plain_one_is_the_task_itself_and_tells_a_chat_what_to_do():
+def test_the_plain_template_is_the_task_and_apps_says_how_a_program_gets_its_input():
     plain = load_template()
     assert render(plain, ADD) == PROMPT
     assert render(plain, ADD, chat=True).endswith(f"nothing else.\n\n{PROMPT}")
@@ -61,9 +59,6 @@ def test_the_plain_one_is_the_task_itself_and_tells_a_chat_what_to_do():
     assert render(plain, unnamed, chat=True).endswith("nothing else.\nName the function `add`.\n\nAdd two numbers.")
     assert plain.continues
     assert ">>>" not in render(plain, ADD, strip=True)
-
-
-def test_apps_says_how_a_program_gets_its_input():
     apps = load_template("apps")
     assert render(apps, ADD) == (
         f"QUESTION:\n{PROMPT}\ndef add(a, b):\nUse call-based format: define `add`, which takes the inputs as "
@@ -374,15 +369,14 @@ def test_tokens_that_do_not_add_up_count_all_and_the_longest_block_is_the_progra
     tokens = [ScoredToken(b"?", -1.0), ScoredToken(b"b", -2.0)]
     assert samplers.logprob_in("ab", "b", tokens) == LogProbability(-3.0, 2, "answer")
     assert samplers.logprob_in("ab", "b", []) is None
-    assert tokens_of({"logprobs": {"content": [{"token": 3}]}}) == tokens_of({"logprobs": None}) is None
-    for hostile in ({"token": "a", "bytes": 10**12, "logprob": -(10**400)}, {"token": "a", "bytes": 1, "logprob": 3}):
-        assert tokens_of({"logprobs": {"content": [hostile]}}) is None
-    assert tokens_of({"logprobs": {"tokens": ["a", "b"], "token_logprobs": [None, -1]}}) == [ScoredToken(b"b", -1.0)]
-    assert (samplers.code_of("x = 1"), samplers.code_of("```\na\n```\nor\n```py\nlonger = 1\n```")) == (
-        "x = 1",
-        "longer = 1\n",
-    )
-    assert samplers.code_of("```python\ncut off") == "cut off\n"
+    huge, odd = {"token": "a", "bytes": 10**12, "logprob": -(10**400)}, {"token": "a", "bytes": 1, "logprob": 3}
+    for content in ([{"token": 3}], [huge], [odd]):
+        assert samplers.tokens_of({"logprobs": {"content": content}}) is None
+    assert samplers.tokens_of({"logprobs": None}) is None
+    said = {"tokens": ["a", "b"], "token_logprobs": [None, -1]}
+    assert samplers.tokens_of({"logprobs": said}) == [ScoredToken(b"b", -1.0)]
+    blocks = ("```\na\n```\nor\n```py\nlonger = 1\n```", "```python\ncut off", "x = 1")
+    assert [samplers.code_of(text) for text in blocks] == ["longer = 1\n", "cut off\n", "x = 1"]
 
 
 @pytest.mark.usefixtures("endpoint")
@@ -408,7 +402,7 @@ def test_another_port_goes_on_with_the_samples_of_a_named_place(tmp_path: Path):
     out = tmp_path / "s.jsonl"
     for number in (1, 2):
         with serving(say) as server:
-            model = sampler(f"openai:m@{server.base}?as=lab", completes=True)
+            model = samplers.sampler(f"openai:m@{server.base}?as=lab", completes=True)
             assert sample(TASKS, model, SamplingOptions(n=number), out).samples == 2
             assert [question["n"] for question in server.questions] == [1, 1]
 

@@ -1,3 +1,5 @@
+"""Lines of runs, their manifests and samples: kept over a crash, by one process, of one run."""
+
 from __future__ import annotations
 
 import json
@@ -64,7 +66,7 @@ def test_a_long_cut_line_is_taken_out_and_a_whole_line_that_is_no_record_is_name
         append_lines(tmp_path, [{}])
 
 
-def test_a_manifest_says_what_a_repetition_needs():
+def test_a_manifest_beside_the_lines_says_what_a_repetition_needs(tmp_path: Path):
     made = manifest(Settings(), seed=7, corpus=["a", "b"])
     assert json.loads(json.dumps(made)) == made
     assert made["settings"]["search"]["limit"] == 10
@@ -72,6 +74,11 @@ def test_a_manifest_says_what_a_repetition_needs():
     assert made["corpus"] != digest(["a"])
     assert {"assay", "python", "hypothesis", "click"} <= made["versions"].keys()
     assert made["hardware"]["cores"] >= 1
+    out = tmp_path / "deep" / "run.jsonl"
+    begin(out, Decides(2, ("a",)), "lines", seed=7)
+    assert json.loads(manifest_of(out).read_text())["seed"] == 7
+    assert stored_settings(out) == {"depth": 2, "parts": ["a"], "later": "as it was"}
+    assert [each.name for each in out.parent.iterdir()] == ["run.jsonl.manifest.json"]
 
 
 @dataclass(frozen=True)
@@ -81,14 +88,6 @@ class Decides:
     depth: int = 1
     parts: tuple[str, ...] = ()
     later: str = "as it was"
-
-
-def test_a_manifest_lies_beside_the_lines(tmp_path: Path):
-    out = tmp_path / "deep" / "run.jsonl"
-    begin(out, Decides(2, ("a",)), "lines", seed=7)
-    assert json.loads(manifest_of(out).read_text())["seed"] == 7
-    assert stored_settings(out) == {"depth": 2, "parts": ["a"], "later": "as it was"}
-    assert [each.name for each in out.parent.iterdir()] == ["run.jsonl.manifest.json"]
 
 
 def test_lines_of_other_or_unknown_settings_are_refused(tmp_path: Path):
@@ -145,17 +144,7 @@ def test_a_journal_finds_the_steps_that_were_on_disk_when_it_was_opened(tmp_path
         Journal(file, lambda number, _: number > 1)
 
 
-def test_one_process_writes(tmp_path: Path):
-    out = tmp_path / "deep" / "run.jsonl"
-    with sole_writer(out), pytest.raises(InputError, match=r"another run writes to .*run.jsonl"), sole_writer(out):
-        pass
-    append_lines(out, [{"n": 1}])
-    with sole_writer(out), pytest.raises(InputError, match="another run writes"):
-        start_fresh(out)
-    assert is_begun(out)
-
-
-def test_a_fresh_run_moves_the_earlier_one_aside_with_what_lies_beside_it(tmp_path: Path):
+def test_a_fresh_run_moves_the_earlier_one_aside_and_one_process_writes(tmp_path: Path):
     out = tmp_path / "run.jsonl"
     start_fresh(out)
     assert not list(tmp_path.iterdir())
@@ -166,20 +155,24 @@ def test_a_fresh_run_moves_the_earlier_one_aside_with_what_lies_beside_it(tmp_pa
     old = tmp_path / "run.jsonl.old"
     assert list(read_lines(old)) == [{"depth": 2}]
     assert (stored_settings(old) or {})["depth"] == 2
+    out = tmp_path / "deep" / "run.jsonl"
+    with sole_writer(out), pytest.raises(InputError, match=r"another run writes to .*run.jsonl"), sole_writer(out):
+        pass
+    append_lines(out, [{"n": 1}])
+    with sole_writer(out), pytest.raises(InputError, match="another run writes"):
+        start_fresh(out)
+    assert is_begun(out)
 
 
 KEYS = [f"k{number}" for number in range(200)]
 
 
-def test_the_order_of_keys_decides_nothing_and_the_seed_does():
+def test_a_sample_depends_on_the_seed_alone_and_is_no_larger_than_what_there_is():
     assert draw(KEYS, 20, 7) == draw(KEYS[::-1], 20, 7)
     assert draw(KEYS, 20, 7) != draw(KEYS, 20, 8)
     assert draw(KEYS, 20, 7) < draw(KEYS, 50, 7)
     times = Counter(key for seed in range(400) for key in draw(KEYS, 50, seed))
     assert 60 < min(times.values()) <= max(times.values()) < 145, "each key is as likely"
-
-
-def test_all_are_taken_where_no_sample_is_asked_for_and_no_more_than_there_are():
     assert draw(KEYS, 0, 1) == draw(KEYS, 200, 1) == set(KEYS)
     with pytest.raises(InputError, match="--sample 201: there are only 200 queries; leave --sample out"):
         draw(KEYS, 201, 1)

@@ -1,20 +1,25 @@
-"""The rules of a pool, over workers that do what a script says: no cluster, no process, no clock but the script's."""
+"""The rules of a pool, over workers that do what a script says, and of work in threads here."""
 
 from __future__ import annotations
 
 import re
+import signal
+import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from assay.errors import InputError, WorkersLost
+from assay.io.flow import is_interrupted, pause
 from assay.operations.cluster import Repository, repository_work
-from assay.runs.local import MAX_WAITING
+from assay.runs.local import MAX_WAITING, in_flight
 from assay.runs.worker_pool import Finished, PoolRunner, Refused, WorkerPool
 from assay.search.folder_index import IndexReport
 from assay.settings import IndexSettings, Settings
 from scripted_pool import SQUARES, HiredHere, ScriptedPlace, once
+from waiting import until
 
 
 def pool_of(place: ScriptedPlace, expected: dict[str, str] | None = None, **more) -> WorkerPool[int, str]:
@@ -29,13 +34,10 @@ def squares(most: int) -> list[str]:
     return [str(number * number) for number in range(most)]
 
 
-def test_ends_come_in_the_order_of_the_items():
+def test_ends_come_in_the_order_of_the_items_and_a_batch_takes_a_quarter_of_a_second():
     with runner_of(ScriptedPlace()) as runner:
         assert (list(runner.run(range(1000))), list(runner.run(range(7)))) == (squares(1000), squares(7))
     assert list(runner_of(ScriptedPlace(workers=())).run([])) == []  # nothing to do needs nobody
-
-
-def test_a_batch_is_as_long_as_a_quarter_of_a_second():
     for item_s, longest in ((0.01, 25), (0.0001, 64), (3.0, 1)):
         place = ScriptedPlace(item_s=item_s)
         list(runner_of(place).run(range(2000 if item_s < 1 else 50)))
@@ -59,7 +61,7 @@ def test_no_more_is_taken_than_may_wait():
         assert len(taken) <= read + 2 * MAX_WAITING
 
 
-def test_a_batch_of_a_dead_worker_goes_first_to_the_next():
+def test_a_batch_of_a_dead_worker_goes_to_the_next_and_six_deaths_break_an_item():
     place = ScriptedPlace(dies=once(40))
     assert list(runner_of(place).run(range(300))) == squares(300)
     first = next(at for at, (_, _, items) in enumerate(place.given) if 40 in items)
@@ -68,9 +70,6 @@ def test_a_batch_of_a_dead_worker_goes_first_to_the_next():
     assert place.given[again][0] != place.given[first][0]
     newer = [items for _, _, items in place.given[first + 3 : again] if min(items) > 40]
     assert len(newer) <= 3  # what had been given out before the death
-
-
-def test_three_deaths_and_each_item_runs_alone_and_three_more_break_it():
     place = ScriptedPlace(dies=lambda _, items, __: 99 in items, item_s=0.01)
     ends = list(runner_of(place).run(range(200)))
     assert ends.pop(99) == "99 broken: its machine died 3 times"
@@ -81,7 +80,11 @@ def test_three_deaths_and_each_item_runs_alone_and_three_more_break_it():
     assert with_it[3:] == [1, 1, 1]
 
 
-def test_a_late_result_of_a_worker_that_was_given_up_is_dropped():
+def test_a_pool_that_shrinks_goes_on_and_late_results_are_dropped():
+    place = ScriptedPlace(workers=("a", "b", "c"), replaced=False, item_s=0.05)
+    place.dies = lambda worker, _, turn: turn > {"a": 3, "b": 8, "c": 10**9}[worker]
+    assert list(runner_of(place).run(range(600))) == squares(600)
+    assert set(place.held) == {"c"}
     place = ScriptedPlace(dies=once(10))
     ends = runner_of(place).run(range(200))
     got = [next(ends) for _ in range(11)]
@@ -92,13 +95,6 @@ def test_a_late_result_of_a_worker_that_was_given_up_is_dropped():
         for worker in ("a", "b", "a'", "b'"):
             place.say(Finished(worker, number, [-1] * len(items), 0.1))
     assert got + list(ends) == squares(200)
-
-
-def test_a_pool_that_shrinks_with_nobody_added_goes_on():
-    place = ScriptedPlace(workers=("a", "b", "c"), replaced=False, item_s=0.05)
-    place.dies = lambda worker, _, turn: turn > {"a": 3, "b": 8, "c": 10**9}[worker]
-    assert list(runner_of(place).run(range(600))) == squares(600)
-    assert set(place.held) == {"c"}
 
 
 def test_without_workers_a_run_waits_and_ends_with_what_was_done():
@@ -147,18 +143,7 @@ def test_a_cluster_of_which_no_machine_can_be_used_is_said_at_once():
         list(runner_of(place).run(range(5)))
 
 
-def test_who_stops_reading_leaves_nothing_for_the_next_run():
-    place = ScriptedPlace()
-    runner = runner_of(place)
-    ends = runner.run(range(1000))
-    assert next(ends) == "0"
-    ends.close()
-    assert list(runner.run(range(100))) == squares(100)
-    runner.close()
-    assert place.closed
-
-
-def test_it_says_who_works_and_what_was_lost():
+def test_it_says_who_works_and_who_stops_reading_leaves_nothing_for_the_next_run():
     said: list[str] = []
     place = ScriptedPlace(dies=once(40), item_s=0.1)
     with runner_of(place, say=said.append) as runner:
@@ -168,6 +153,14 @@ def test_it_says_who_works_and_what_was_lost():
     assert lost
     assert int(lost[1]) > 1
     assert said[-1] == f"2 machines, 2 workers, 1 lost; {lost[1]} items ran again"
+    place = ScriptedPlace()
+    runner = runner_of(place)
+    ends = runner.run(range(1000))
+    assert next(ends) == "0"
+    ends.close()
+    assert list(runner.run(range(100))) == squares(100)
+    runner.close()
+    assert place.closed
 
 
 def test_repositories_are_indexed_where_their_settings_say(project: Path, tmp_path: Path):
@@ -179,3 +172,70 @@ def test_repositories_are_indexed_where_their_settings_say(project: Path, tmp_pa
     assert isinstance(whole, IndexReport)
     assert (whole.files, (tmp_path / "index").is_dir()) == (4, True)
     assert str(missing).startswith("no such folder: ")
+
+
+def test_no_more_is_under_way_than_there_are_threads_and_all_ends_are_heard():
+    meeting, lock, most, now = threading.Barrier(3, timeout=30), threading.Lock(), 0, 0
+
+    def work(number: int) -> int:
+        nonlocal most, now
+        with lock:
+            now += 1
+            most = max(most, now)
+        meeting.wait()
+        with lock:
+            now -= 1
+        return number * number
+
+    assert sorted(future.result() for future in in_flight(work, range(9), 3)) == [n * n for n in range(9)]
+    assert most == 3
+
+
+def test_items_are_taken_as_needed_and_an_exception_ends_its_item_alone():
+    taken: list[int] = []
+    with closing(in_flight(str, (taken.append(n) or n for n in range(100)), 2, ahead=2)) as ends:
+        next(ends)
+        assert len(taken) <= 5
+    ends = [future.exception() for future in in_flight(lambda n: 1 // n, range(3), 1)]
+    assert [type(end) for end in ends] == [ZeroDivisionError, type(None), type(None)]
+    with pytest.raises(ZeroDivisionError), closing(in_flight(lambda n: 1 // n, [0], 1)) as broken:
+        next(broken).result()
+
+
+def test_what_was_begun_is_heard_after_a_stop():
+    stopped, begun = threading.Event(), threading.Barrier(2, timeout=30)
+
+    def work(number: int) -> int:
+        begun.wait()
+        return number
+
+    heard = []
+    for future in in_flight(work, range(10), 2, is_stopped=stopped.is_set):
+        heard.append(future.result())
+        stopped.set()
+    assert len(heard) in {2, 4}  # a free thread may have begun the next before the stop was heard
+
+
+def test_ctrl_c_ends_steps_that_wait_begins_none_and_is_said(capfd: pytest.CaptureFixture[str]):
+    """One step is past waiting and ends as ever; one that waits is interrupted."""
+    begun, heard = threading.Barrier(2, timeout=30), list[object]()
+
+    def work(number: int) -> int:
+        begun.wait()
+        if number == 0:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            until(is_interrupted, "the signal is heard")
+            return number
+        pause(300)
+        return number
+
+    def hear_all() -> None:
+        with closing(in_flight(work, range(10), 2)) as ends:
+            heard.extend(future.exception() or future.result() for future in ends)
+
+    with pytest.raises(KeyboardInterrupt):
+        hear_all()
+    assert sorted(str(type(each).__name__) for each in heard) == ["Interrupted", "int"]
+    assert "stopping, after the step under way" in capfd.readouterr().err
+    assert not is_interrupted()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -122,19 +122,13 @@ def test_it_stops_where_looks_get_no_better_and_says_so(tiny_bert: Path, tmp_pat
     assert sum("(best so far)" in line for line in said) == 1, "the base's own"
 
 
-def test_processors_compute_in_bfloat16_where_that_is_wanted(tmp_path: Path) -> None:
-    told = [look_arguments(tmp_path, replace(SMALL, bf16=bf16), 4)["bf16"] for bf16 in ("auto", "no", "yes")]
-    assert told == [torch.cuda.is_available() and torch.cuda.is_bf16_supported(), False, True]
-
-
-def test_a_recipe_that_sentence_transformers_has_not_goes_with_the_folder(tiny_bert: Path, tmp_path: Path) -> None:
+def test_a_recipe_goes_with_the_folder_and_one_of_something_else_is_left_alone(tiny_bert: Path, tmp_path: Path) -> None:
     tune_encoder(learnable(), f"{tiny_bert}?pooling=pooler&length=7", tmp_path / "out", SMALL, print)
     tuned = HfEncoder(str(tmp_path / "out"))
     assert tuned.recipe == Recipe("pooler", max_tokens=7)
     assert not (tmp_path / "out/modules.json").exists()
-
-
-def test_a_folder_of_something_else_is_left_alone(tiny_bert: Path, tmp_path: Path) -> None:
+    told = [look_arguments(tmp_path, replace(SMALL, bf16=bf16), 4)["bf16"] for bf16 in ("auto", "no", "yes")]
+    assert told == [torch.cuda.is_available() and torch.cuda.is_bf16_supported(), False, True]
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(InputError, match="holds something that no training put there; give another --out"):
         tune(tmp_path, tiny_bert)

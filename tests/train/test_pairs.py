@@ -55,12 +55,16 @@ def apart(count: int) -> list[TrainingPair]:
     return [pair(f"query {n} of mine", f"code {n}", n % 4) for n in range(count)]
 
 
-def test_queries_are_split_eight_to_one_to_one() -> None:
+def test_queries_are_split_eight_to_one_to_one_and_shared_codes_are_left_out() -> None:
     parts = split_by_query(apart(400), SETTINGS)
     assert (len(parts.learned), len(parts.valid), len(parts.test), parts.left_out) == (320, 40, 40, 0)
     assert split_by_query(apart(400), SETTINGS) == parts != split_by_query(apart(400), replace(SETTINGS, seed=1))
     with pytest.raises(InputError, match="8 pairs of 8 queries leave the test part without two queries that have a"):
         split_by_query(apart(8), SETTINGS)
+    pairs = [pair(f"query {n}", f"code {c % 300}", int(c == n)) for n in range(300) for c in range(n, n + 3)]
+    parts = split_by_query(pairs, SETTINGS)
+    assert len({one.query for one in parts.test}) == 30
+    assert 0 < parts.left_out < 300
 
 
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60), st.integers(0, 1)), max_size=120))
@@ -76,13 +80,6 @@ def test_parts_share_neither_the_words_of_a_query_nor_a_code(rows: list[tuple[in
     ):
         assert sum(map(len, sides)) == len(set.union(*sides))
     assert sum(map(len, three)) + parts.left_out == len(pairs)
-
-
-def test_where_sharing_joins_everything_queries_are_split_and_codes_of_two_parts_are_left_out() -> None:
-    pairs = [pair(f"query {n}", f"code {c % 300}", int(c == n)) for n in range(300) for c in range(n, n + 3)]
-    parts = split_by_query(pairs, SETTINGS)
-    assert len({one.query for one in parts.test}) == 30
-    assert 0 < parts.left_out < 300
 
 
 def test_the_how_to_explains_every_setting() -> None:

@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch", reason="the train extra is not installed")
 from assay.encode.static import StaticEncoder, load_static, save_static
 from assay.encode.vectors import HashedEncoder, unit
 from assay.errors import InputError
+from assay.train import table_exam, table_stages
 from assay.train.card import table_card
 from assay.train.pairs import TrainingPair, is_held_out
 from assay.train.settings import DistillSettings, JoinSettings
@@ -24,20 +25,7 @@ from assay.train.table import (
     read_word_vectors,
     usable_pieces,
 )
-from assay.train.table_exam import bm25, reciprocal_ranks
-from assay.train.table_stages import (
-    Questions,
-    Texts,
-    TokenBags,
-    centred,
-    completed,
-    contrast,
-    fit,
-    join,
-    narrowed,
-    sums,
-    without_shared,
-)
+from assay.train.table_stages import Questions, Texts, TokenBags, contrast, fit, join, sums
 
 torch.set_num_threads(1)  # tables of a few rows are not worth a second one
 
@@ -122,14 +110,14 @@ def test_searching_is_learned_without_the_words_that_both_sides_share() -> None:
 
 
 def test_ties_count_against_a_system_and_hidden_pairs_lose_their_shared_rows_only() -> None:
-    assert reciprocal_ranks(np.ones((3, 3), np.float32)).tolist() == [1 / 3] * 3
-    scores = bm25(["common rare"], ["common words", "rare words", "common things"])
+    assert table_exam.reciprocal_ranks(np.ones((3, 3), np.float32)).tolist() == [1 / 3] * 3
+    scores = table_exam.bm25(["common rare"], ["common words", "rare words", "common things"])
     assert scores[0].argmax() == 1
     rows, owners = TokenBags([[1], [], [2, 3]]).take(np.array([2, 1, 0]))
     assert (rows.tolist(), owners.tolist()) == ([2, 3, 1], [0, 0, 2])
     taken = TokenBags([[1, 2, 3], [1, 2]]).take(np.array([0, 1]))
     others = TokenBags([[2, 9], [2]]).take(np.array([0, 1]))
-    assert taken[0][without_shared(taken, others, np.array([True, False]))].tolist() == [1, 3, 1, 2]
+    assert taken[0][table_stages.without_shared(taken, others, np.array([True, False]))].tolist() == [1, 3, 1, 2]
 
 
 ENTRIES = ["##s", *sorted("close file folder open parse read remove socket table write".split())]
@@ -161,7 +149,7 @@ def test_a_word_that_both_know_keeps_the_direction_of_each_and_the_weight_says_h
     for settings, weight in ((JOIN, JOIN.weight), (JoinSettings(weight=0.3), 0.3)):
         joined = join(TABLE, WORDS.places_of(ENTRIES), WORDS.vectors, WORDS.name, settings)
         assert (joined[:, :6] == TABLE).all()
-        own = centred(WORDS.vectors)[[TOKENS.index(ENTRIES[place]) for place in KNOWN]]
+        own = table_stages.centred(WORDS.vectors)[[TOKENS.index(ENTRIES[place]) for place in KNOWN]]
         np.testing.assert_allclose(unit(joined[KNOWN, 6:]), own, atol=1e-6)
         lengths = weight * np.linalg.norm(TABLE[KNOWN], axis=1)
         np.testing.assert_allclose(np.linalg.norm(joined[KNOWN, 6:], axis=1), lengths, rtol=1e-5)
@@ -176,8 +164,8 @@ def test_a_word_that_only_the_table_knows_is_told_by_ridge_regression():
     rows, turn = unit(RANDOM.standard_normal((40, 6)).astype(np.float32)), RANDOM.standard_normal((6, 9))
     vectors = (rows @ turn).astype(np.float32)
     places = np.where(np.arange(40) < 30, np.arange(40), -1)
-    np.testing.assert_allclose(completed(rows, vectors, places, 1e-4), vectors, atol=1e-2)
-    weak = completed(rows, vectors, places, 1e6)
+    np.testing.assert_allclose(table_stages.completed(rows, vectors, places, 1e-4), vectors, atol=1e-2)
+    weak = table_stages.completed(rows, vectors, places, 1e6)
     assert (weak[:30] == vectors[:30]).all()
     assert np.abs(weak[30:]).max() < 1e-3
 
@@ -185,7 +173,7 @@ def test_a_word_that_only_the_table_knows_is_told_by_ridge_regression():
 def test_narrowing_keeps_the_similarities_of_texts_that_need_no_more_directions() -> None:
     table = np.hstack([TABLE, TABLE @ RANDOM.standard_normal((6, 4)).astype(np.float32)])
     texts = TokenBags([RANDOM.integers(0, len(ENTRIES), 3).tolist() for _ in range(30)])
-    narrow = narrowed(table, texts, 6)
+    narrow = table_stages.narrowed(table, texts, 6)
     assert narrow.shape == (len(ENTRIES), 6)
     wide_sums, narrow_sums = sums(table, texts), sums(narrow, texts)
     np.testing.assert_allclose(narrow_sums @ narrow_sums.T, wide_sums @ wide_sums.T, atol=1e-5)
@@ -193,7 +181,7 @@ def test_narrowing_keeps_the_similarities_of_texts_that_need_no_more_directions(
     np.testing.assert_allclose(found[1], unit(TABLE[[1, 2, 1]].sum(0, keepdims=True))[0], atol=1e-6)
     assert not found[[0, 2]].any()
     with pytest.raises(InputError, match=r"2 texts of 6 numbers have fewer than 5 directions: add pairs, or --set dim"):
-        narrowed(TABLE, TokenBags([[1], [2]]), 5)
+        table_stages.narrowed(TABLE, TokenBags([[1], [2]]), 5)
 
 
 def test_a_joined_table_has_both_steps_on_record_and_comes_again(before: StaticEncoder, tmp_path: Path) -> None:

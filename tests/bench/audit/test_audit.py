@@ -1,3 +1,5 @@
+"""What is wrong with a ground truth, and what of the results of systems nobody judged."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -39,7 +41,7 @@ def names(told: Audit) -> set[str]:
     return {finding.name for finding in told.findings}
 
 
-def test_a_clean_ground_truth_has_neither_findings_nor_hints():
+def test_a_clean_ground_truth_has_no_findings_and_what_nothing_answers_is_found():
     ground = truth(
         ("area", "a", 2), ("sum", "b", 1), ("sum", "a", 0), texts=documents(a=LONG, b="def add(x, y): return x + y")
     )
@@ -47,6 +49,12 @@ def test_a_clean_ground_truth_has_neither_findings_nor_hints():
     assert (told.findings, list(told)) == ((), [])
     assert told.facts["grades"] == {0: 1, 1: 1, 2: 1}
     assert told.facts["answers"] == {"least": 1, "median": 1, "mean": 1, "most": 1}
+    ground = truth(("area", "a", 0), ("gone", "x", 1), texts=documents(a=LONG), sum="add two numbers")
+    ground = replace(ground, queries=tuple(each for each in ground.queries if each.id != "gone"))
+    assert found(ground, "unanswered queries") == (1, 2, ("area",))
+    assert found(ground, "queries without judgment") == (1, 2, ("sum",))
+    assert found(ground, "unknown queries") == (1, 2, ("gone",))
+    assert found(ground, "unknown targets") == (1, 2, ("x: no such document",))
 
 
 def test_equal_texts_twins_judged_differently_and_twins_nobody_judged_are_found():
@@ -68,15 +76,6 @@ def test_contradictory_judgments_and_overlapping_ranges_of_other_grades_are_foun
     assert found(ground, "self-contradictory judgments") == (1, 2, ("area b: ann=1 ann=2",))
     ground = truth(("area", "a.py:1-9", 2), ("area", "a.py:9-12", 1), ("area", "a.py:10-11", 1), ("sum", "a.py:1-9", 1))
     assert found(ground, "overlapping ranges") == (1, 4, ("area a.py:1-9=2 9-12=1",))
-
-
-def test_what_nothing_answers_and_what_is_not_there():
-    ground = truth(("area", "a", 0), ("gone", "x", 1), texts=documents(a=LONG), sum="add two numbers")
-    ground = replace(ground, queries=tuple(each for each in ground.queries if each.id != "gone"))
-    assert found(ground, "unanswered queries") == (1, 2, ("area",))
-    assert found(ground, "queries without judgment") == (1, 2, ("sum",))
-    assert found(ground, "unknown queries") == (1, 2, ("gone",))
-    assert found(ground, "unknown targets") == (1, 2, ("x: no such document",))
 
 
 def test_queries_that_ask_the_same_are_found_with_what_they_are_judged():
@@ -126,12 +125,17 @@ def test_chunks_of_a_checkout_are_audited_as_hints(tmp_path: Path):
     assert "equal texts" in {hint.name for hint in told.hints}
 
 
-def test_lines_speak_of_the_chunks_that_hold_half_of_them():
+def test_lines_speak_of_the_chunks_that_hold_half_of_them_and_words_come_in_any_form():
     texts = [Chunk("", "", path="a.py", start_line=start, end_line=end) for start, end in [(1, 10), (11, 12), (13, 40)]]
     places = texts_at(texts)
     assert (list(places("a.py:2-11")), list(places("a.py:9-15"))) == ([0], [2])
     assert list(places("a.py")) == [0, 1, 2]
     assert list(places("a.py:41-50")) == list(places("b.py:1-2")) == []
+    assert name_of(Chunk("7", "x")) == "7"
+    assert name_of(Chunk("7", "x", path="a.py", start_line=3, end_line=4)) == "a.py:3-4"
+    assert asks("How do I sort the lists?") == asks("sorting list")
+    assert asks("what is it") == asks("IT is what")
+    assert asks("read file") != asks("write file")
 
 
 EVERY_KIND = """import os
@@ -154,14 +158,6 @@ def test_targets_of_every_kind_are_found_as_they_are_when_they_are_measured(tmp_
     findings = {finding.name: finding.examples for finding in told}
     assert findings["unknown targets"] == ("a.py::Server.walk: no such symbol in the folder; did you mean 'Server'?",)
     assert {hint.name: hint.examples for hint in told.hints}["targets outside the chunks"] == ("a.py:2-3", "made.py")
-
-
-def test_names_of_texts_and_words_in_any_form_and_order():
-    assert name_of(Chunk("7", "x")) == "7"
-    assert name_of(Chunk("7", "x", path="a.py", start_line=3, end_line=4)) == "a.py:3-4"
-    assert asks("How do I sort the lists?") == asks("sorting list")
-    assert asks("what is it") == asks("IT is what")
-    assert asks("read file") != asks("write file")
 
 
 def test_collapsing_keeps_the_first_document_and_the_highest_grade():
@@ -216,15 +212,12 @@ def test_the_order_depends_on_the_seed_alone_and_keeps_a_query_together():
     assert {order[0].query_id for order in orders} == {"1", "2"}
 
 
-def test_a_place_is_judged_when_it_overlaps_an_entry():
+def test_a_place_is_judged_when_it_overlaps_an_entry_and_asked_once():
     ground = Truth("set", (Query("1", "first"),), (Judgment("1", "a.py:10-20", 1),))
     run = {"1": [Span("a.py", 20, 30), Span("a.py", 21, 30), Span("a.py"), Span("b.py", 1, 3)]}
     found = pool(qrels_of(ground), {"one": run}, 10, text_of)
     assert {pair.target for pair in found.pairs} == {"a.py:21-30", "b.py:1-3"}
     assert found.shares == {"one": 0.5}
-
-
-def test_places_of_nearly_the_same_lines_are_asked_once():
     ground = Truth("set", (Query("1", "first"),), ())
     other = [Span("a.py", 2, 10), Span("a.py", 11, 40), Span("a.py", 30, 45)]
     runs = {"one": {"1": [Span("a.py", 1, 12)]}, "other": {"1": other}}

@@ -1,3 +1,5 @@
+"""Questions mined from the history, the documentation and the tests of a repository."""
+
 from __future__ import annotations
 
 import subprocess
@@ -95,15 +97,6 @@ def test_a_subject_asks_for_what_its_commit_changed_as_it_was_at_the_pin(reposit
     assert mined.left_out["history"] == {"a subject of too few telling words": 1}
 
 
-def test_commits_that_ask_for_nothing_are_counted(repository: Path, commit: Commit, base: str):
-    waits = ("mail/send.py", "2**attempt", "3**attempt")
-    commit("Wait longer between delivery attempts", waits, author="renovate[bot]")
-    commit("Sleep between delivery attempts anew", ("mail/send.py", "3**attempt", "3 ** attempt"))
-    mined = mine(repository, MineOptions(sources=("history",), at=base))
-    assert not mined.truth.queries
-    assert mined.left_out["history"] == {"a bot": 1, "no line changed but in white space": 1}
-
-
 def test_only_old_lines_of_code_answer(repository: Path, commit: Commit, base: str):
     commit("Count sleeping pigeons in the loft", mail__loft_dot_py="def pigeons(loft):\n    return len(loft)\n")
     commit("Let sleeping pigeons count twice", ("mail/loft.py", "len(loft)", "2 * len(loft)"))
@@ -113,6 +106,15 @@ def test_only_old_lines_of_code_answer(repository: Path, commit: Commit, base: s
     assert not mined.truth.queries
     assert mined.left_out["history"]["no unit of the pin changed"] == 3
     assert mined.left_out["history"]["only tests, changelogs, examples or settings"] == 1
+
+
+def test_commits_that_ask_for_nothing_are_counted(repository: Path, commit: Commit, base: str):
+    waits = ("mail/send.py", "2**attempt", "3**attempt")
+    commit("Wait longer between delivery attempts", waits, author="renovate[bot]")
+    commit("Sleep between delivery attempts anew", ("mail/send.py", "3**attempt", "3 ** attempt"))
+    mined = mine(repository, MineOptions(sources=("history",), at=base))
+    assert not mined.truth.queries
+    assert mined.left_out["history"] == {"a bot": 1, "no line changed but in white space": 1}
 
 
 def test_prose_answers_where_only_prose_changed(repository: Path, commit: Commit, base: str):

@@ -239,7 +239,7 @@ def test_what_strangers_wrote_stays_text_and_the_policy_stops_what_the_page_did_
     assert any("Content Security Policy" in each for each in seen.complaints)
 
 
-def test_switches_show_one_table_and_misses_are_filtered(look, file):
+def test_switches_show_one_table_misses_are_filtered_and_without_a_script_all_is_there(look, file):
     seen = look(file.as_uri())
     panels = seen.page.locator(".panel[data-unit]").filter(visible=True)
     assert panels.count() == 1
@@ -262,9 +262,6 @@ def test_switches_show_one_table_and_misses_are_filtered(look, file):
     seen.page.locator("#miss-system").select_option("2")
     assert 0 < shown(seen, "#miss-list > details") < every
     assert shown(seen, "#miss-list > details:not([data-system~='2'])") == 0
-
-
-def test_without_a_script_all_is_there(look, file):
     still = look(file.as_uri(), script=False)
     assert still.complaints == []
     assert shown(still, ".panel[data-unit]") == 24

@@ -149,14 +149,8 @@ class Outside:
 
     def _plant(self, folder: Path) -> None:
         """Fill a folder with files that everybody may read and write, each with the secret in it."""
-        names = [
-            "canary.txt",
-            "cwd/notes.txt",
-            "packages/canary_package.py",
-            "open/.keep",
-            *(f"home/{name}" for name in HOME_FILES),
-        ]
-        for name in names:
+        names = ("canary.txt", "cwd/notes.txt", "packages/canary_package.py", "open/.keep")
+        for name in (*names, *(f"home/{name}" for name in HOME_FILES)):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             secret = "# a package\n" if name.startswith("packages") else self._mark + self._secret + "\n"
             (folder / name).write_text(secret, encoding="ascii")

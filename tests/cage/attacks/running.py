@@ -21,14 +21,8 @@ from attacks.outside import Outside
 
 PRELUDE = Path(__file__).with_name("prelude.py").read_text(encoding="utf-8")
 BASE = Limits(cpu_s=5, wall_s=10, memory_mb=512)
-_OWN_MISTAKES = (
-    Fault.NAME_ERROR,
-    Fault.SYNTAX_ERROR,
-    Fault.TYPE_ERROR,
-    Fault.INDEX_ERROR,
-    Fault.KEY_ERROR,
-    Fault.FUNCTION_NOT_FOUND,
-)
+_OWN_MISTAKES = {Fault.NAME_ERROR, Fault.SYNTAX_ERROR, Fault.TYPE_ERROR, Fault.INDEX_ERROR, Fault.KEY_ERROR}
+_OWN_MISTAKES.add(Fault.FUNCTION_NOT_FOUND)
 _OWN_MISTAKES_SAID = ("AttributeError", "ImportError", "ModuleNotFoundError", "UnboundLocalError")
 
 Open = Callable[[], CagePool]
@@ -68,12 +62,8 @@ def run_attack(attack: Attack, box: CagePool, second: CagePool, outside: Outside
     if ran.outcome.fault is None and not problems:
         problems.append(f"nobody could tell how it ended: {ran.ended.ended} {ran.ended.detail} {ran.outcome.detail}")
     if problems:
-        return _row(
-            attack,
-            FAILS if attack.group == "benign" else LOOSE,
-            "; ".join([*problems, ran.outcome.detail])[:600],
-            ran.seconds,
-        )
+        result, note = FAILS if attack.group == "benign" else LOOSE, "; ".join([*problems, ran.outcome.detail])
+        return _row(attack, result, note[:600], ran.seconds)
     if _mistaken(attack, ran):
         return _row(attack, BROKEN, f"{ran.outcome.fault}: {ran.outcome.detail}", ran.seconds)
     return _row(attack, CONTAINED, f"{ran.outcome.fault} ({ran.ended.ended})", ran.seconds)

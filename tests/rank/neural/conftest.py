@@ -26,16 +26,9 @@ def write_encoder(folder: Path) -> None:
     (folder / "vocab.txt").write_text("\n".join(vocabulary))
     words = "vocab" if int(transformers.__version__.partition(".")[0]) >= 5 else "vocab_file"
     transformers.BertTokenizerFast(**{words: str(folder / "vocab.txt")}).save_pretrained(folder)
-    config = transformers.BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=96,
-        hidden_dropout_prob=0.05,  # so that resuming has random numbers to keep
-        attention_probs_dropout_prob=0.0,
-    )
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    drops = {"hidden_dropout_prob": 0.05, "attention_probs_dropout_prob": 0.0}  # resuming has random numbers to keep
+    config = transformers.BertConfig(vocab_size=len(vocabulary), max_position_embeddings=96, **sizes, **drops)
     transformers.BertModel(config).save_pretrained(folder)
 
 

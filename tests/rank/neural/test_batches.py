@@ -147,7 +147,7 @@ def test_labeled_programs_are_rows_with_what_is_known_of_them(byte_level_tokeniz
     assert again.digest == data.digest != other.digest
 
 
-def test_no_more_than_a_block_of_programs_is_in_memory(byte_level_tokenizer: object) -> None:
+def test_a_block_of_programs_is_in_memory_and_data_that_show_nothing_are_refused(byte_level_tokenizer: object) -> None:
     most = 0
 
     def many() -> Iterator[Example]:
@@ -160,9 +160,6 @@ def test_no_more_than_a_block_of_programs_is_in_memory(byte_level_tokenizer: obj
     data = learning_data(many(), reader(byte_level_tokenizer, ENDS, 64, 16))
     assert len(data.train.rows) == 5_999
     assert most < 3_000
-
-
-def test_data_that_show_nothing_are_refused(byte_level_tokenizer: object) -> None:
     ends = reader(byte_level_tokenizer, ENDS)
     with pytest.raises(InputError, match="1 tasks are in more than one split, 't' first"):
         learning_data([RIGHT, replace(RIGHT, split="valid")], ends)

@@ -31,10 +31,8 @@ def home(tmp_path: Path, examples: list[Example]) -> Path:
         for each in examples
         for model, config in (("large", "T 0.2"), ("large", "T 0.8"), ("small", "T 0.8"))
     ]
-    write(
-        tmp_path / "learn.jsonl",
-        [replace(each, program_id=f"{n}", logprob=LogProbability(-n, 9)) for n, each in enumerate(rows)],
-    )
+    known = [replace(each, program_id=f"{n}", logprob=LogProbability(-n, 9)) for n, each in enumerate(rows)]
+    write(tmp_path / "learn.jsonl", known)
     write(tmp_path / "other.jsonl", [replace(each, task_id=f"o{each.task_id}", split="") for each in rows])
     return tmp_path
 
