@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 LIMIT_S = 60.0
 """Only what hangs takes so long, on the slowest of days."""
 
 T = TypeVar("T")
+
+
+def has_ended(process: int) -> bool:
+    """Say whether a process is gone, though perhaps nobody has waited for it."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 def until(condition: Callable[[], T], what: str, pause_s: float = 0.02) -> T:
