@@ -65,19 +65,14 @@ def test_a_question_and_nothing_but_a_form_are_no_issue():
 
 
 TITLES = {
-    "# Crash on start": "Crash on start",
-    "Bug: crash on start": "crash on start",
-    "[BUG] [v2] Crash on start.": "Crash on start.",
-    "Crash in 3.4.0": "Crash in 3.4.0",
-    "bug:": "",
-    "## Describe the bug\nCrash on start": "",
-    "**Describe the bug**\nCrash on start": "",
+    "# Crash on start": "Crash on start", "Bug: crash on start": "crash on start",
+    "[BUG] [v2] Crash on start.": "Crash on start.", "Crash in 3.4.0": "Crash in 3.4.0", "bug:": "",
+    "## Describe the bug\nCrash on start": "", "**Describe the bug**\nCrash on start": "",
     'Traceback (most recent call last):\n  File "a/b.py", line 3, in f\n    g()\nKeyError: 3': "",
-    "```\ncode()\n```": "",
-    "Hello everybody!": "",
+    "```\ncode()\n```": "", "Hello everybody!": "",
     "I found that it crashes when it is started for the second time on the same machine and disk.": "",
     "word " * 25: "",
-}
+}  # fmt: skip
 
 
 def test_a_line_of_a_log_that_says_what_went_wrong_is_asked():
@@ -215,11 +210,9 @@ PREFIXES = {
     "2024-03-01 12:00:07 ERROR [worker-3] Cannot open file x": "Cannot open file x",
     "[2024-03-01T12:00:07.123Z] WARN  it is not here": "it is not here",
     "Mar  1 12:00:07 host app[123]: cannot open file x": "cannot open file x",
-    "ERROR: cannot open file": "cannot open file",
-    "where are errors handled": "where are errors handled",
-    "ERROR constant": "ERROR constant",
-    "2 errors in the file": "2 errors in the file",
-}
+    "ERROR: cannot open file": "cannot open file", "where are errors handled": "where are errors handled",
+    "ERROR constant": "ERROR constant", "2 errors in the file": "2 errors in the file",
+}  # fmt: skip
 
 
 def test_what_a_log_puts_before_a_message_is_left_out():
