@@ -198,7 +198,7 @@ class Stuck(HashedEncoder):
         beside = self.note.with_suffix(".new")
         beside.write_text(str(os.getpid()))
         beside.rename(self.note)
-        threading.Event().wait()
+        threading.Event().wait(90)
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.cpu_count() == 1, reason="work is shared on Linux with several cores")
