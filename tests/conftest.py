@@ -67,8 +67,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 LONGEST = """
-    test_pages.py test_as_user.py test_workers.py test_pytest_files.py cli/test_bench.py test_integrations.py
-    bench/test_worker.py test_doors.py cage/test_attacks.py programs/test_benign.py cli/test_gate.py page/test_page.py
+    test_pages.py test_as_user.py test_workers.py cli/test_bench.py test_integrations.py bench/test_worker.py
+    test_doors.py cage/test_attacks.py cli/test_gate.py page/test_page.py
 """.split()
 """The files that take longest, by the ends of their paths."""
 

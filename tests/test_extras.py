@@ -12,16 +12,11 @@ BLOCKED = (
     "uvicorn watchfiles"
 ).split()
 CALLS = {
-    "api": "search mail . --encoder api:model",
-    "bucket": "index . --index s3://bucket/prefix",
-    "hf": "search mail . --encoder hf:some/model",
-    "mcp": "mcp .",
-    "onnx": "search mail . --encoder onnx:folder",
-    "ray": "exec tasks.jsonl --reference --on ray",
-    "serve": "serve .",
-    "train": "train encoder --repository . --out out",
-    "watch": "watch .",
-}
+    "api": "search mail . --encoder api:model", "bucket": "index . --index s3://bucket/prefix",
+    "hf": "search mail . --encoder hf:some/model", "mcp": "mcp .", "onnx": "search mail . --encoder onnx:folder",
+    "ray": "exec tasks.jsonl --reference --on ray", "serve": "serve .",
+    "train": "train encoder --repository . --out out", "watch": "watch .",
+}  # fmt: skip
 """A command that needs each extra."""
 INSTALL = "install --agent cursor --yes"
 TASK = """{"id": "one", "entry_point": "one", "prompt": "", "reference": "def one(): return 1",

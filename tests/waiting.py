@@ -13,6 +13,14 @@ LIMIT_S = 60.0
 T = TypeVar("T")
 
 
+def has_ended(process: int) -> bool:
+    """Say whether a process is gone, though perhaps nobody has waited for it."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
 def until(condition: Callable[[], T], what: str, pause_s: float = 0.02) -> T:
     """Return what a condition gives once it is true; fail with `what` where it never is."""
     ends = time.monotonic() + LIMIT_S

@@ -120,11 +120,9 @@ FUNCTIONS = {
     ("a.rs", "impl Queue {\n    fn push(&mut self) {}\n    fn pop(&mut self) {}\n}\n"): ["Queue.push", "Queue.pop"],
     ("a.go", "package a\n\nfunc (q *Queue) Push() {}\n\nfunc New() {}\n"): ["Queue.Push", "New"],
     ("A.java", "class A {\n  int b() { return 1; }\n}\n"): ["A.b"],
-    ("a.ts", "export const f = (x: number) => {\n  return x;\n};\n"): ["f"],
-    ("a.md", "# Heading\n"): [],
-    ("a.py", ""): [],
-    ("a.xyz", "def f(): pass\n"): [],
-}
+    ("a.ts", "export const f = (x: number) => {\n  return x;\n};\n"): ["f"], ("a.md", "# Heading\n"): [],
+    ("a.py", ""): [], ("a.xyz", "def f(): pass\n"): [],
+}  # fmt: skip
 
 
 def test_functions_of_many_languages_are_named():

@@ -44,28 +44,16 @@ def test_a_file_of_any_kind_has_its_names():
 
 
 SAID = {
-    ("go", "#!/usr/bin/env python3\n"): "python",
-    ("run", "#!/usr/bin/env -S perl -w\n"): "perl",
-    ("run", '#!/bin/sh\n# \\\nexec tclsh "$0"\n'): "tcl",
-    ("run", "#!/usr/bin/env FOO=1 node --x\n"): "javascript",
-    ("run", "#!/usr/bin/nix-shell\n#! nix-shell -i python3 -p a\n"): "python",
-    ("run", "#!" + "a" * 10_000): "",
-    ("run", "# vim: set ft=ruby:\n"): "ruby",
-    ("run", "x\n// -*- mode: c++; coding: utf-8 -*-\n"): "cpp",
-    ("a.m", "function y = f(x)\n"): "matlab",
-    ("a.m", "#import <A>\n"): "objc",
-    ("a.h", "@interface A\n"): "objc",
-    ("a.pl", ":- module(a, [b]).\n"): "prolog",
-    ("site.conf", "server {\n}\n"): "nginx",
-    ("site.conf", "a = 1\n"): "ini",
-    ("BUILD", "x"): "starlark",
-    ("build", "x"): "",
-    ("c", "int a;\n"): "",
-    ("a.yaml.example", "a: b\n"): "yaml",
-    ("dev.Dockerfile", "FROM a\n"): "docker",
-    ("run", "#!/usr/bin/env -S poetry run python\n"): "python",
-    ("lib", "# shellcheck shell=bash\n"): "bash",
-}
+    ("go", "#!/usr/bin/env python3\n"): "python", ("run", "#!/usr/bin/env -S perl -w\n"): "perl",
+    ("run", '#!/bin/sh\n# \\\nexec tclsh "$0"\n'): "tcl", ("run", "#!/usr/bin/env FOO=1 node --x\n"): "javascript",
+    ("run", "#!/usr/bin/nix-shell\n#! nix-shell -i python3 -p a\n"): "python", ("run", "#!" + "a" * 10_000): "",
+    ("run", "# vim: set ft=ruby:\n"): "ruby", ("run", "x\n// -*- mode: c++; coding: utf-8 -*-\n"): "cpp",
+    ("a.m", "function y = f(x)\n"): "matlab", ("a.m", "#import <A>\n"): "objc", ("a.h", "@interface A\n"): "objc",
+    ("a.pl", ":- module(a, [b]).\n"): "prolog", ("site.conf", "server {\n}\n"): "nginx",
+    ("site.conf", "a = 1\n"): "ini", ("BUILD", "x"): "starlark", ("build", "x"): "", ("c", "int a;\n"): "",
+    ("a.yaml.example", "a: b\n"): "yaml", ("dev.Dockerfile", "FROM a\n"): "docker",
+    ("run", "#!/usr/bin/env -S poetry run python\n"): "python", ("lib", "# shellcheck shell=bash\n"): "bash",
+}  # fmt: skip
 
 
 def test_the_language_of_a_file_is_what_it_says():

@@ -128,15 +128,12 @@ THREE = ((0, 1), (1, 1), (2, 1))
 def test_a_bad_answer_is_an_error_and_not_a_model_that_is_away(server: EndpointServer) -> None:
     no_scores = ((3, float("nan")), (3, float("inf")), (3, "1"), (3, True), (2.5, 1))
     for body, message in (
-        (results(*THREE), "scored 3 texts, not each of the 4"),
-        (results(*THREE, (1, 1)), "scored 3 texts"),
+        (results(*THREE), "scored 3 texts, not each of the 4"), (results(*THREE, (1, 1)), "scored 3 texts"),
         *((results(*THREE, (place, 1)), "not each of the 4") for place in (4, -1)),
         *((results(*THREE, each), "without scores") for each in no_scores),
-        (b'{"results": [{"index": 0}]}', "is it a reranker"),
-        (b'{"results": ["a"]}', "is it a reranker"),
-        (b'{"choices": []}', "no list of results"),
-        (b"7", "no list of results"),
-    ):
+        (b'{"results": [{"index": 0}]}', "is it a reranker"), (b'{"results": ["a"]}', "is it a reranker"),
+        (b'{"choices": []}', "no list of results"), (b"7", "no list of results"),
+    ):  # fmt: skip
         server.plays = [Play(body=body)]
         with pytest.raises(InputError, match=message) as caught:
             reranker(server).score(QUERY, CHUNKS)

@@ -46,15 +46,12 @@ TEA, PATIENT, BOX = "Write down when there is tea", "Be patient with slow server
 def test_a_filter_holds_for_questions_and_without_one_commits_come_newest_first(repository: Path):
     history = History(repository, Settings())
     for keep, subjects in (
-        (ALL, [TEA, PATIENT, BOX]),
-        (CommitFilter(author="BEA@"), [PATIENT]),
-        (CommitFilter(since="2024"), [TEA, PATIENT]),
-        (CommitFilter(until="2024-02"), [PATIENT, BOX]),
+        (ALL, [TEA, PATIENT, BOX]), (CommitFilter(author="BEA@"), [PATIENT]),
+        (CommitFilter(since="2024"), [TEA, PATIENT]), (CommitFilter(until="2024-02"), [PATIENT, BOX]),
         (CommitFilter(since="2024-02-03", until="2024-02-03"), [PATIENT]),
-        (CommitFilter(since="2024-02-04", until="2024-05-05"), []),
-        (CommitFilter(paths=("*.txt",)), [TEA]),
+        (CommitFilter(since="2024-02-04", until="2024-05-05"), []), (CommitFilter(paths=("*.txt",)), [TEA]),
         (CommitFilter(paths=("mail/**", "!send.py")), [BOX]),
-    ):
+    ):  # fmt: skip
         assert [commit.subject for commit in history.search("", keep, 5).commits] == subjects, keep
     for question, keep, subject in (
         ("mail", CommitFilter(author="bea"), PATIENT),

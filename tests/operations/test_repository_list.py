@@ -48,17 +48,13 @@ https://x:${TOKEN}@example.org/d.git
 UNUSABLE = {
     "https://h/a brnach=x evry=3": "unknown option 'brnach'",
     "https://h/a branch=--x": "'--x' is not the name of a branch",
-    "https://h/a branch=a branch=b": "'branch' stands there twice",
-    "app branch=x": "branch is for URLs",
-    "https://h/a every=9": "every=9: wanted 10 seconds or more",
-    "https://h/a every=soon": "every=soon: wanted",
+    "https://h/a branch=a branch=b": "'branch' stands there twice", "app branch=x": "branch is for URLs",
+    "https://h/a every=9": "every=9: wanted 10 seconds or more", "https://h/a every=soon": "every=soon: wanted",
     "https://h/a search.limt=3": "unknown setting 'search.limt' in --set; did you mean 'limit'",
     "https://h/a search.limit=x": "setting 'search.limit' in --set is 'x'; wanted a whole number",
     "https://h/a index.location=/x": "index.location and index.refresh cannot be set here",
-    "ftp://h/a": "'ftp://h/a' is not a folder or a URL",
-    "ext::sh://x": "is not a folder or a URL",
-    "--upload-pack=x": "is not a folder or a URL",
-    "ssh://ann:pw@h/a": "only a URL of https or http takes a password",
+    "ftp://h/a": "'ftp://h/a' is not a folder or a URL", "ext::sh://x": "is not a folder or a URL",
+    "--upload-pack=x": "is not a folder or a URL", "ssh://ann:pw@h/a": "only a URL of https or http takes a password",
     "https://h:x/a": "invalid URL 'https://h:x/a': Port could not be cast",
     "https://../a": "'https://../a' does not name a repository",
     "https://${NOT_SET}@h/a": "the environment variable NOT_SET is not set",
@@ -66,7 +62,7 @@ UNUSABLE = {
     "https://h/first.git": "https://h/first.git stands in line 1 already",
     "ssh://git@h/first": "ssh://git@h/first stands in line 1 already",
     "https://h/first/sub": "https://h/first/sub would lie inside of https://h/first, line 1",
-}
+}  # fmt: skip
 
 
 def test_a_line_that_cannot_be_used_is_named(tmp_path: Path):

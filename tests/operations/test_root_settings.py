@@ -110,13 +110,10 @@ def make_link(file: Path):
 
 def test_a_file_that_cannot_be_read_is_one_line_and_the_defaults(project: Path):
     for make, said in (
-        (make_link, "symbolic link"),
-        (lambda file: file.symlink_to("nowhere"), "symbolic link"),
-        (os.mkfifo, "not a regular file"),
-        (lambda file: file.write_text("#" * 10_000_000), "larger than"),
-        (lambda file: file.write_bytes(b"# \xff\n"), "not valid UTF-8"),
-        (Path.mkdir, "not a regular file"),
-    ):
+        (make_link, "symbolic link"), (lambda file: file.symlink_to("nowhere"), "symbolic link"),
+        (os.mkfifo, "not a regular file"), (lambda file: file.write_text("#" * 10_000_000), "larger than"),
+        (lambda file: file.write_bytes(b"# \xff\n"), "not valid UTF-8"), (Path.mkdir, "not a regular file"),
+    ):  # fmt: skip
         (project / "assay.toml").unlink(missing_ok=True)
         make(project / "assay.toml")
         with pytest.warns(SettingsNotUsed, match=said) as lines:

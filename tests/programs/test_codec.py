@@ -160,17 +160,10 @@ class Reduced:
 
 def test_what_is_no_data_is_refused_and_a_forged_value_is_no_value():
     for value, why in (
-        (object(), "class object"),
-        (Reduced(), "class Reduced"),
-        (len, "class builtin_function_or_method"),
-        (Reduced, "class type"),
-        (nested(1200), "deep"),
-        (nested(50_000), "deep"),
-        (count(), "more than 200000"),
-        ([0] * (MAX_ITEMS + 1), "items"),
-        ("x" * (MAX_BYTES + 10), "bytes"),
-        (bytes(MAX_BYTES + 10), "bytes"),
-    ):
+        (object(), "class object"), (Reduced(), "class Reduced"), (len, "class builtin_function_or_method"),
+        (Reduced, "class type"), (nested(1200), "deep"), (nested(50_000), "deep"), (count(), "more than 200000"),
+        ([0] * (MAX_ITEMS + 1), "items"), ("x" * (MAX_BYTES + 10), "bytes"), (bytes(MAX_BYTES + 10), "bytes"),
+    ):  # fmt: skip
         with pytest.raises(NotPlainData, match=why):
             pack(value)
     for message in (

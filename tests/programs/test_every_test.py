@@ -40,17 +40,14 @@ ROWS = [
     *((each, [CHECK], "IntSmallError", False) for each in (EXITS, LEAVES)),
     *((BREAKS, tests, "IntSmallError", False) for tests in (CALLS, LATER, ["assert f(1) == 2", "assert f(2) == 3"])),
     (BREAKS, ["for x in (1, 2): assert f(x) == x + 1"], "IntSmallError", False),
-    ("def f(x): return y", [CHECK], "NameError", False),
-    ("def f(", [CHECK], "SyntaxError", False),
+    ("def f(x): return y", [CHECK], "NameError", False), ("def f(", [CHECK], "SyntaxError", False),
     ("", [CHECK], "function not found", False),
     (NONE_FIRST, [CHECK.replace("candidate(1)", "-candidate(1)")], "NoneError", False),
     (NONE_FIRST, [PYTEST.replace("x == 2", "-x == 2")], "NoneError", False),
-    (EXITS, [BESIDE], "IntSmallError", False),
-    (WRONG, CALLS, "IntSmallError", True),
-    (WHOLE_BREAKS, INPUTS, "IntSmallError", False),
-    ("print(input())", INPUTS, "IntSmallError", True),
+    (EXITS, [BESIDE], "IntSmallError", False), (WRONG, CALLS, "IntSmallError", True),
+    (WHOLE_BREAKS, INPUTS, "IntSmallError", False), ("print(input())", INPUTS, "IntSmallError", True),
     ("print(int(input()) + 1)", INPUTS, "correct", True),
-]
+]  # fmt: skip
 
 
 def test_the_first_wrong_answer_decides_and_a_later_error_is_known(outcome):

@@ -27,17 +27,12 @@ TYPED = "from typing import List\n\n\ndef total(xs: List[int]) -> int:\n    retu
 STDIN = "n = int(input())\nprint(n * n)\n"
 
 WHOLE_FORMS = {
-    "as it is": DEF,
-    "with its imports": TYPED,
-    "fence": f"```python\n{DEF}```",
-    "fence without a language": f"```\n{DEF}```\n",
-    "fence py3": f"```py3\n{DEF}```\n",
-    "fence with CRLF": f"```python\n{DEF}```\n".replace("\n", "\r\n"),
-    "tildes": f"~~~python\n{DEF}~~~\n",
+    "as it is": DEF, "with its imports": TYPED, "fence": f"```python\n{DEF}```",
+    "fence without a language": f"```\n{DEF}```\n", "fence py3": f"```py3\n{DEF}```\n",
+    "fence with CRLF": f"```python\n{DEF}```\n".replace("\n", "\r\n"), "tildes": f"~~~python\n{DEF}~~~\n",
     "four backticks": f"````python\n{DEF}````\n",
     "indented in a list": f"1. Like this:\n\n{indent(f'```python{chr(10)}{DEF}```{chr(10)}', '   ')}",
-    "opening fence alone": f"```python\n{DEF}",
-    "closing fence alone": f"{DEF}```\n",
+    "opening fence alone": f"```python\n{DEF}", "closing fence alone": f"{DEF}```\n",
     "closing fence and prose": f"{DEF}```\n\nThis sums the numbers.\n",
     "sentence and fence": f"Here is the function:\n\n```python\n{DEF}```\n",
     "fence and explanation": f"```python\n{DEF}```\n\n**Explanation**: `sum` adds them. It's fast.\n",
@@ -50,16 +45,11 @@ WHOLE_FORMS = {
     "sentences around without a fence": f"You can use sum for this:\n\n{DEF}\nThis returns the sum of all.\n",
     "thinking": f"<think>\nThe sum. def total(x): maybe\n</think>\n{DEF}",
     "thinking and fence": f"<think>\nUse ```sum```.\n</think>\n\n```python\n{DEF}```\n",
-    "end of thinking alone": f"so sum it is.\n</think>\n\n{DEF}",
-    "end of text": f"{DEF}<|endoftext|>",
-    "end of text and more": f"{DEF}<|endoftext|>import os\nimport sys.\nfoo bar\n",
-    "</s>": f"<s> {DEF}</s>",
-    "im_end": f"<|im_start|>assistant\n{DEF}<|im_end|>",
-    "eot_id": f"{DEF}<|eot_id|>",
-    "DeepSeek's end": f"{DEF}<\uff5cend\u2581of\u2581sentence\uff5c>",
-    "byte order mark": f"\ufeff{DEF}",
-    "BEGIN and DONE": f"[BEGIN]\n{DEF}[DONE]\n",
-    "DONE alone": f"{DEF}[DONE]\nProblem 2: another one\n",
+    "end of thinking alone": f"so sum it is.\n</think>\n\n{DEF}", "end of text": f"{DEF}<|endoftext|>",
+    "end of text and more": f"{DEF}<|endoftext|>import os\nimport sys.\nfoo bar\n", "</s>": f"<s> {DEF}</s>",
+    "im_end": f"<|im_start|>assistant\n{DEF}<|im_end|>", "eot_id": f"{DEF}<|eot_id|>",
+    "DeepSeek's end": f"{DEF}<\uff5cend\u2581of\u2581sentence\uff5c>", "byte order mark": f"\ufeff{DEF}",
+    "BEGIN and DONE": f"[BEGIN]\n{DEF}[DONE]\n", "DONE alone": f"{DEF}[DONE]\nProblem 2: another one\n",
     "PYTHON": f"[PYTHON]\n{DEF}[/PYTHON]\n",
     "transcript": ">>> def total(xs):\n...     return sum(xs)\n...\n>>> total([1, 2])\n3\n",
     "diff": "--- a/total.py\n+++ b/total.py\n@@ -1,2 +1,2 @@\n def total(xs):\n-    return 0\n+    return sum(xs)\n",
@@ -69,14 +59,11 @@ WHOLE_FORMS = {
     "lambda": "total = lambda xs: sum(xs)\n",
 }  # fmt: skip
 COMPLETIONS = {
-    "body": BODY,
-    "body with a helper behind": "    return helper(xs)\n\n\ndef helper(xs):\n    return sum(xs)\n",
+    "body": BODY, "body with a helper behind": "    return helper(xs)\n\n\ndef helper(xs):\n    return sum(xs)\n",
     "body and a cut function": f"{BODY}\n\ndef other(x):\n    return (x +\n",
-    "body and an end token": f"{BODY}<|endoftext|>",
-    "body in a fence": f"```python\n{BODY}```\n",
-    "the prompt again": f"{HUMANEVAL}{BODY}",
-    "the prompt again in a fence": f"```python\n{HUMANEVAL}{BODY}```\n",
-}
+    "body and an end token": f"{BODY}<|endoftext|>", "body in a fence": f"```python\n{BODY}```\n",
+    "the prompt again": f"{HUMANEVAL}{BODY}", "the prompt again in a fence": f"```python\n{HUMANEVAL}{BODY}```\n",
+}  # fmt: skip
 
 
 def holds(source: str) -> bool:

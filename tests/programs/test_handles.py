@@ -144,21 +144,17 @@ def test_an_honest_object_counts_as_what_it_holds(expect_labels):
     grows = "r = f(0)\nassert r == [1]\nr.append(2)\nassert r == [1, 2]\ng(3)\nassert r == [1, 2, 3]"
     leaves = "class L:\n  def __iter__(s): return iter([1])\n  def __eq__(s, o): return NotImplemented\n"
     rows = [
-        (SERIES, Call((1,), [1, 2]), "correct"),
-        (SERIES, Call((1,), [1, 3]), "OutputTypeError"),
-        (SERIES, grows, "correct beside"),
-        (NUMBER, "assert abs(f(10) - 2.5) < 1e-6", "correct beside"),
-        (NUMBER, "assert f(10) == 2.5", "correct beside"),
-        (NUMBER, "assert not f(10) == 2.25", "correct"),
+        (SERIES, Call((1,), [1, 2]), "correct"), (SERIES, Call((1,), [1, 3]), "OutputTypeError"),
+        (SERIES, grows, "correct beside"), (NUMBER, "assert abs(f(10) - 2.5) < 1e-6", "correct beside"),
+        (NUMBER, "assert f(10) == 2.5", "correct beside"), (NUMBER, "assert not f(10) == 2.25", "correct"),
         (NUMBER, "assert abs(f(10) - 3.5) < 1e-6", "OutputTypeError beside"),
-        (NUMBER, "assert f(10) == 3.5", "OutputTypeError"),
-        (ROW, "assert f(1) == [1, 2]", "correct"),
+        (NUMBER, "assert f(10) == 3.5", "OutputTypeError"), (ROW, "assert f(1) == [1, 2]", "correct"),
         (ROW, "assert f(1) == [1, 3]", "OutputTypeError"),
         (f"{leaves}def f(x): return L()", "assert f(1) == [1]", "OutputTypeError"),
         ("def f(x): return x", "assert np.allclose(f(1), 1.0)", "correct"),
         ("def f(x): return x", "assert isclose(f(1), 1.0)", "correct"),
         ("queue = [1]\ndef f(x): queue.append(x)", "f(2)\nassert queue == [1, 2] and queue.index(2) == 1", "correct"),
-    ]
+    ]  # fmt: skip
     expect_labels(rows)
 
 

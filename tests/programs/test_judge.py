@@ -25,16 +25,13 @@ def test_a_failing_program_is_labelled_with_its_fault_and_its_line_as_in_the_pap
         ("def f(x): return f(x)", TEST, "other execution error@1"),
         ("def f(x): raise SystemExit", TEST, "other execution error@1"),
         ("class Mine(ValueError): pass\ndef f(x): raise Mine", TEST, "other execution error@2"),
-        ("def f(x): return {}['a']", TEST, "KeyError@1"),
-        ("def f(x): return int('a')", TEST, "ValueError@1"),
+        ("def f(x): return {}['a']", TEST, "KeyError@1"), ("def f(x): return int('a')", TEST, "ValueError@1"),
         ("def f(): return 2", TEST, "TypeError"),
         ("import random\ndef f(n):\n  if n > 9: return True\n  return random.choice(n) > 0", TEST, "TypeError@4"),
-        ("x = 1\ny = input()", TEST, "EOFError@2"),
-        ("def f(x:\n  pass", TEST, "SyntaxError@1"),
+        ("x = 1\ny = input()", TEST, "EOFError@2"), ("def f(x:\n  pass", TEST, "SyntaxError@1"),
         ("def f(x):\n    a\n  b", TEST, "SyntaxError@3"),
         ("def f(a):\n  if a == 'yes':\n    return 'over'..upper()", TEST, "SyntaxError@3"),
-        ("def g(x): return 2", TEST, "function not found"),
-        ("f = 3", TEST, "function not found"),
+        ("def g(x): return 2", TEST, "function not found"), ("f = 3", TEST, "function not found"),
         ("", TEST, "function not found"),
         ("def f(x):\n  yield 1\n  raise KeyError(x)", "assert list(f(1)) == [1]", "KeyError@3"),
         ("def f(t): return {k: t[-k] for k in range(1, 0, -1)} | {0: {}[-1]}", "assert f([1]) == {}", "KeyError@1"),
@@ -47,7 +44,7 @@ def test_a_failing_program_is_labelled_with_its_fault_and_its_line_as_in_the_pap
         ("def f(a): return float('-inf')", "assert f([1, 3]) == 2.0", "IntLargeError"),
         ("def f(words): return ''.join(words)", "assert f(['good', 'bye']) == 'good bye'", "StringSmallError"),
         ("def f(s): return s.replace(' ', '')", "assert f('a b c d e') == ' a b c d e '", "StringLargeError"),
-    ]
+    ]  # fmt: skip
     expect_labels(rows)
 
 
@@ -71,19 +68,16 @@ def test_a_program_that_cheats_or_ends_everything_is_not_correct(expect_labels):
         ("class f:\n  def __init__(s, x): pass\n  def __eq__(s, o): return True", TEST, "OutputTypeError"),
         ("def f(x):\n  while True: yield 2", TEST, "OutputTypeError"),
         ("def f(x): return 10 ** 6000", TEST, "IntLargeError"),
-        ("def f(x): return 'x' * 20000000", TEST, "OutputTypeError"),
-        ("import os\nos._exit(0)", TEST, gone),
-        ("import sys\nsys.exit(0)", TEST, f"{gone}@2"),
-        ("import os\ndef f(x): os._exit(0)", TEST, gone),
+        ("def f(x): return 'x' * 20000000", TEST, "OutputTypeError"), ("import os\nos._exit(0)", TEST, gone),
+        ("import sys\nsys.exit(0)", TEST, f"{gone}@2"), ("import os\ndef f(x): os._exit(0)", TEST, gone),
         ("import os\ndef f(x): os._exit(0)", "try: f(1)\nexcept BaseException: ok = True\nassert ok", gone),
-        ("import os\nos.closerange(3, 300)\ndef f(x): return 2", TEST, gone),
-        (writes, TEST, gone),
+        ("import os\nos.closerange(3, 300)\ndef f(x): return 2", TEST, gone), (writes, TEST, gone),
         ("import os, signal\ndef f(x): os.kill(os.getpid(), signal.SIGKILL)", TEST, gone),
         ("def f(x): raise StopIteration", TEST, f"{gone}@1"),
         ("class B(Exception):\n  def __str__(s): raise ValueError\ndef f(x): raise B", TEST, f"{gone}@3"),
         ("import builtins\nbuiltins.len = builtins.isinstance = None\ndef f(x): return 2", TEST, gone),
         (replaces, TEST, "IntSmallError"),
-    ]
+    ]  # fmt: skip
     expect_labels(rows)
 
 
@@ -158,13 +152,10 @@ def test_a_value_that_breaks_the_tests_is_an_intent_fault(expect_labels):
 
 def test_broken_tests_decide_nothing_and_say_why(outcome):
     for test, reason in (
-        ("assert f(1) == 1\nassert f(2) == undefined", "NameError"),
-        ("import nosuch\nassert f(1) == 1", "nosuch"),
-        ("assert f(1) == 1 / 0", "ZeroDivisionError"),
-        ("f(1)", "checked nothing"),
-        ("def test_it(benchmark): assert f(1) == 1", "benchmark"),
-        ("assert f(1) == 'a' + 1", "TypeError"),
-    ):
+        ("assert f(1) == 1\nassert f(2) == undefined", "NameError"), ("import nosuch\nassert f(1) == 1", "nosuch"),
+        ("assert f(1) == 1 / 0", "ZeroDivisionError"), ("f(1)", "checked nothing"),
+        ("def test_it(benchmark): assert f(1) == 1", "benchmark"), ("assert f(1) == 'a' + 1", "TypeError"),
+    ):  # fmt: skip
         seen = outcome("def f(x): return x", test)
         assert (seen.fault, reason in seen.detail) == (None, True), seen
     seen = outcome("def f(x): return x", "assert f(encode(1)) == 1")
@@ -194,14 +185,11 @@ def test_a_value_that_cannot_be_compared_is_the_program_s(outcome):
     nested, itself = "a = []\n  for _ in range(700): a = [a]", "a = []\n  a.append(a)"
     ends = "class A:\n    def __iter__(s): raise SystemExit\n    "
     for made, expected, fault in (
-        (itself, [[[1]]], Fault.OUTPUT_TYPE_ERROR),
-        ("a = {}\n  a[1] = a", {1: 2}, Fault.OUTPUT_TYPE_ERROR),
-        (nested, deep, Fault.CORRECT),
-        (nested, [deep], Fault.INTENT_OTHER),
-        (nested, 1, Fault.OUTPUT_TYPE_ERROR),
+        (itself, [[[1]]], Fault.OUTPUT_TYPE_ERROR), ("a = {}\n  a[1] = a", {1: 2}, Fault.OUTPUT_TYPE_ERROR),
+        (nested, deep, Fault.CORRECT), (nested, [deep], Fault.INTENT_OTHER), (nested, 1, Fault.OUTPUT_TYPE_ERROR),
         (f"{ends}__eq__ = None\n  a = A()", [1], Fault.OUTPUT_TYPE_ERROR),
         (f"{ends}def __eq__(s, o): return True\n  a = A()", [1, 2], Fault.EXECUTION_OTHER),
-    ):
+    ):  # fmt: skip
         for tags in ({}, {"values": "json"}):
             seen = outcome(f"def f():\n  {made}\n  return a", Call((), expected), tags=tags)
             assert (seen.fault, seen.suspected) == (fault, None), (made, seen)

@@ -26,18 +26,15 @@ SAMPLES = Samples((Program("t", "import tinything\ndef f(): return tinything.x",
 
 def test_imports_are_found_wherever_a_statement_may_stand():
     for text, names in (
-        ("import numpy", {"numpy"}),
-        ("import a.b as c, d ,e", {"a", "d", "e"}),
+        ("import numpy", {"numpy"}), ("import a.b as c, d ,e", {"a", "d", "e"}),
         ("x = 1; import a\nfrom b.c import (d,\n e)\nimport f", {"a", "b", "f"}),
-        ("try: import a\nexcept ImportError: import b", {"a", "b"}),
-        ("def f():\n\tfrom a import *\n", {"a"}),
+        ("try: import a\nexcept ImportError: import b", {"a", "b"}), ("def f():\n\tfrom a import *\n", {"a"}),
         ("__import__('a'), importlib.import_module( \"b\" )", {"a", "b"}),
         ("from . import a\nfrom .b import c\nfrom a", set()),
         ("import os, re\nfrom collections import deque\nfrom solution import f", set()),
-        ("x = 'we import data from files'", set()),
-        ("import 9a\nimport", set()),
+        ("x = 'we import data from files'", set()), ("import 9a\nimport", set()),
         ("import a\r\nimport b # why\r\n", {"a", "b"}),
-    ):
+    ):  # fmt: skip
         assert imported(text) == names, text
     for piece in ("import ", "from a.", "\n ", "import a,", "; from a "):
         assert len(imported(piece * 200_000)) <= 2, "and a hostile text comes to an end"

@@ -23,7 +23,7 @@ from assay.values import Call, Program, Task
 sys.path.insert(0, str(Path(__file__).parent))
 from wheels import sdist, wheel
 
-from waiting import until
+from waiting import has_ended, until
 
 
 def test_without_uv_the_extra_is_named_that_brings_it(monkeypatch: pytest.MonkeyPatch):
@@ -198,7 +198,7 @@ def test_an_installer_has_a_time_and_takes_its_children_along(tmp_path: Path):
     with pytest.raises(InstallRefused, match="did not end within 3 s"):
         bounded(["/bin/sh", "-c", text], Bounds(seconds=3))
     process = int((tmp_path / "pid").read_text())
-    until(lambda: not _runs(process), "the child of the installer ended")
+    until(lambda: has_ended(process), "the child of the installer ended")
 
 
 def test_an_installer_may_fill_so_much_sees_no_secret_and_is_quoted_where_it_complains(tmp_path: Path):
@@ -211,10 +211,3 @@ def test_an_installer_may_fill_so_much_sees_no_secret_and_is_quoted_where_it_com
     secret = {"AWS_SECRET_ACCESS_KEY": "s", "HF_TOKEN": "s", "PYTHONPATH": "x", "UV_LINK_MODE": "hardlink"}
     secret |= {"LD_PRELOAD": "x"}
     assert environment({**kept, **secret}) == kept
-
-
-def _runs(process: int) -> bool:
-    try:
-        return open(f"/proc/{process}/stat").read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False

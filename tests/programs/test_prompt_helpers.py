@@ -40,12 +40,9 @@ def test_a_helper_may_need_what_the_program_brings(outcome):
 
 def test_where_no_helper_is_called_there_is_none():
     for prompt, entry, test in (
-        (PROMPT, "f", "assert f(1) == 1"),
-        (PROMPT, "poly", "assert poly(1) == 1"),
-        ("Find a zero.", "f", TEST),
-        (PROMPT, "f", "assert ("),
-        ("print(1)\nfor f in (): pass\ndef f(): pass", "f", "assert f(1) == 1"),
-    ):
+        (PROMPT, "f", "assert f(1) == 1"), (PROMPT, "poly", "assert poly(1) == 1"), ("Find a zero.", "f", TEST),
+        (PROMPT, "f", "assert ("), ("print(1)\nfor f in (): pass\ndef f(): pass", "f", "assert f(1) == 1"),
+    ):  # fmt: skip
         assert helpers_of(prompt, entry, test) == "", (prompt, test)
 
 

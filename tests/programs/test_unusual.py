@@ -52,14 +52,11 @@ def test_state_is_kept_between_tests_that_need_objects_and_others(outcome):
 
 def test_what_behaves_unlike_plain_data_is_asked(expect_labels):
     expect_labels([
-        (MONEY, "assert str(f(3)) == '$3' and f(3) == 3", "correct"),
-        (MONEY, "assert f(3) == 4", "IntSmallError"),
-        (MONEY, "assert str(f(3) + 4) == '$7'", "correct beside"),
-        (MONEY, "assert isinstance(f(3), int)", "correct"),
+        (MONEY, "assert str(f(3)) == '$3' and f(3) == 3", "correct"), (MONEY, "assert f(3) == 4", "IntSmallError"),
+        (MONEY, "assert str(f(3) + 4) == '$7'", "correct beside"), (MONEY, "assert isinstance(f(3), int)", "correct"),
         (MONEY, "assert ['a', 'b'][f(1)] == 'b'", "correct"),
         (VECTOR, "assert f(1, 2) + f(3, 4) == (4, 6)", "correct beside"),
-        (VECTOR, "assert f(1, 2) == (1, 3)", "IntSmallError"),
-        (RENAMED, "assert f() == (1, 2)", "correct"),
+        (VECTOR, "assert f(1, 2) == (1, 3)", "IntSmallError"), (RENAMED, "assert f() == (1, 2)", "correct"),
         (NAMED, "assert repr(f(1, 2)) == 'P(x=1, y=2)' and f(1, 2) == (1, 2)", "correct"),
         (SAYS_YES, "assert f(1) == 'b'", "StringSmallError"),
         ("def f(x): f.count += 1\nf.count = 0", "f(1)\nf(2)\nassert f.count == 2", "correct beside"),

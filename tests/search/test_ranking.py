@@ -103,13 +103,10 @@ def test_a_file_that_does_not_hold_weights_is_refused(tmp_path: Path):
         load_ranking("code", tmp_path, reads_order=False)
     stored = json.loads((SHIPPED / "code.json").read_text("utf-8"))
     for broken in (
-        *("[]", "{}", "null", "{"),
-        stored | {"first": stored["first"] | {"linear": [1.0]}},
-        stored | {"second": stored["second"] | {"hidden": [[1.0]]}},
-        stored | {"scale": "steep"},
-        stored | {"features": ["lexical", "moon"]},
-        stored | {"features": [*stored["features"][:-1], "tea_leaves"]},
-    ):
+        *("[]", "{}", "null", "{"), stored | {"first": stored["first"] | {"linear": [1.0]}},
+        stored | {"second": stored["second"] | {"hidden": [[1.0]]}}, stored | {"scale": "steep"},
+        stored | {"features": ["lexical", "moon"]}, stored | {"features": [*stored["features"][:-1], "tea_leaves"]},
+    ):  # fmt: skip
         (tmp_path / "code.json").write_text(broken if isinstance(broken, str) else json.dumps(broken))
         with pytest.raises(InputError, match="train them again with assay train ranking") as said:
             load_ranking("code", tmp_path, reads_order=False)

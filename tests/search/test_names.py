@@ -1,4 +1,4 @@
-"""Names as somebody types them: what declares them comes first, whatever else holds their words."""
+"""Names as somebody types them: what declares them comes first; where nothing does, names like them are found."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from assay.search.declared_names import declarations, typed_names
 from assay.search.hybrid import LearnedSearcher
+from assay.search.part_names import NameFinder, names_like
 from assay.values import Chunk, Query
 
 
@@ -76,3 +77,44 @@ def test_of_a_name_that_thousands_of_files_declare_few_are_read(snapshot_of, enc
     assert len(hits) == 1
     assert hits[0].others
     assert not len(declarations(snapshot, typed_names("run"), np.zeros(snapshot.size, dtype=bool))), "a filter holds"
+
+
+NAMES = (
+    *("LoadBalancer", "ReloadBalancer", "load_balance_all", "parse_args", "parse_arguments", "HTTPServer", "Utf8Bytes"),
+    *("getCommitByName", "send_mail", "resend", "_private"),
+)
+LIKE = {
+    "parse_arg": ("begin", "parse_args parse_arguments"), "parsearg": ("begin", "parse_args parse_arguments"),
+    "Load": ("begin", "LoadBalancer load_balance_all"), "priv": ("begin", "_private"), "xqzv": None,
+    "balance": ("hold", "LoadBalancer ReloadBalancer load_balance_all"), "gcbn": ("letters", "getCommitByName"),
+    "LdBl": ("letters", "LoadBalancer load_balance_all"), "HtpSrv": ("letters", "HTTPServer"),
+    "sned_mail": ("spelt", "send_mail"), "LoadBalnacer": ("spelt", "LoadBalancer"),
+}  # fmt: skip
+
+
+def test_a_name_is_found_by_its_beginning_a_part_some_letters_or_a_misspelling_in_this_order():
+    found = {typed: NameFinder(NAMES).like(typed, 3) for typed in LIKE}
+    assert {typed: one and (one.how, " ".join(one.names)) for typed, one in found.items()} == LIKE
+
+
+def _chunks() -> list[Chunk]:
+    places = [("src/mail.py", "send_mail"), ("src/mail.py", "send_messages"), ("tests/test_mail.py", "send_m")]
+    return [
+        Chunk(
+            f"{path}:{at}", f"def {name}(): ...\n", "python", path, at, at, name, "function", signature=f"def {name}()"
+        )
+        for at, (path, name) in enumerate(places, 1)
+    ]
+
+
+NOT_LIKE = ("send_mail", "where is send_mail defined", "how is mail sent", "se", "x" * 500, "qqqq_zz")
+"""A declared name, questions, two letters and nonsense."""
+
+
+def test_what_nothing_declares_is_answered_by_names_like_it_programs_first(snapshot_of):
+    snapshot = snapshot_of(_chunks())
+    found = names_like(snapshot, Query("1", "send_"))
+    assert [hit.chunk.symbol for hit in found.hits] == ["send_mail", "send_messages", "send_m"]
+    assert found.notes == ("nothing declares 'send_'; names that begin so: send_mail, send_messages, send_m",)
+    assert sorted((hit.score for hit in found.hits), reverse=True) == [hit.score for hit in found.hits]
+    assert [text for text in NOT_LIKE if names_like(snapshot, Query("1", text)).hits] == []
