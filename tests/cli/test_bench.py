@@ -104,7 +104,7 @@ print('[{"path": "mail/send.py", "start": 6, "end": 12, "score": 0.4}, '
       '{"path": "mail/address.py", "start": 11, "end": 13, "score": 0.9}]')"""
 
 
-def test_a_second_run_asks_nothing_again_and_adds_what_is_new(bench, project: Path):
+def test_a_second_run_asks_new_systems_alone(bench, project: Path):
     """A tool that gives every question the same two results is asked once a question, whatever is asked of the rest."""
     script = project.parent / "tool.py"
     script.write_text(SCORED.replace("'marks'", repr(str(project.parent / "marks"))))
@@ -135,7 +135,7 @@ def printing(*places: str) -> str:
     return f'tool=cmd:{PYTHON} -c "{"; ".join(f"print({place!r})" for place in places)}"'
 
 
-def test_a_significant_loss_fails_and_options_of_a_system_are_set_by_its_name(bench):
+def test_a_significant_loss_fails_and_systems_have_options(bench):
     rows = [f"deliver 5% of message {n},mail/send.py:6-12:1" for n in range(20)]
     Path("many.csv").write_text("query,result1\n" + "\n".join(rows) + "\n")
     many = ("many.csv", "--corpus", "postbox", "--system")
@@ -185,7 +185,7 @@ def test_a_matrix_with_variants_and_roles(bench):
     assert bench("matrix.toml", "--only", "nothing").status == 2
 
 
-def test_a_repository_is_measured_by_its_own_history_and_a_corpus_is_named_by_its_commit(bench, project: Path):
+def test_a_repository_is_measured_by_its_own_history(bench, project: Path):
     git(project, "init", "-q")
     git(project, "add", "-A")
     git(project, *WHO, "commit", "-qm", "Begin")

@@ -80,9 +80,7 @@ def test_readers_need_no_checkout_and_ask_little(assay, indexed, elsewhere: Path
     assert assay("doctor", at).out.count("whole") == 1
 
 
-def test_a_place_holds_many_repositories_and_two_folders_of_one_name_refuse_one_another(
-    assay, refuses, project: Path, indexed, tmp_path: Path
-):
+def test_a_place_holds_many_repositories_of_different_names(assay, refuses, project: Path, indexed, tmp_path: Path):
     other, same, at = tmp_path / "parcels", tmp_path / "other" / "postbox", ("--index", indexed.place)
     for folder in (other, same):
         folder.mkdir(parents=True)
@@ -230,7 +228,7 @@ def test_an_index_that_is_not_to_be_refreshed_is_read_as_it_is(assay, refuses, p
     refuses([(("watch", project, *at), "is read-only here")], lines=2)
 
 
-def test_a_search_does_not_rebuild_what_others_read(assay, project: Path, indexed):
+def test_a_search_does_not_rebuild_a_shared_index(assay, project: Path, indexed):
     at = (project, "--index", indexed.place, "--encoder", "hash:64")
     indexed.proxy.traffic.clear()
     ran = assay("search", "send mail", *at)
@@ -243,7 +241,7 @@ def test_a_search_does_not_rebuild_what_others_read(assay, project: Path, indexe
 
 
 @pytest.mark.parametrize("reads", ["files", "as it is"])
-def test_a_server_goes_on_with_what_it_has_while_a_bucket_is_out_of_reach(project: Path, indexed, reads: str):
+def test_a_server_answers_while_its_bucket_is_out_of_reach(project: Path, indexed, reads: str):
     refresh, place = reads == "files", f"{indexed.place}#postbox"
     settings = load(options={"index.location": place, "index.refresh": refresh})
     engine = Session({project: settings}, waits=Waits(fresh_s=0, refresh_s=30)).place().reader

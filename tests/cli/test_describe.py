@@ -246,7 +246,7 @@ def test_known_descriptions_serve_copies_later_indexes_and_benchmarks(
     assert not server.questions
 
 
-def test_another_author_describes_anew_and_a_setting_chooses_whose_are_searched(
+def test_another_author_describes_again_and_a_setting_chooses(
     assay, describe, found, project: Path, server: EndpointServer
 ):
     describe()

@@ -18,9 +18,7 @@ def line(ran: object, name: str) -> str:
     return next(line for line in ran.out.splitlines() if line[5:].startswith(f"{name} "))
 
 
-def test_what_is_well_is_ok_and_what_is_wrong_is_bad(
-    assay: Callable, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_each_part_is_ok_or_bad(assay: Callable, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """One story, for each look tries the sandbox: a sound installation, a stale index, a damaged one, none."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
     monkeypatch.setenv("DEEPSEEK_API_KEY", " ")

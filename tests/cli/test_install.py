@@ -102,7 +102,7 @@ def test_instructions_are_added_and_undone_to_the_byte(assay: Assay, project: Pa
     assert sorted(file.name for file in project.iterdir() if file.name[0] == "." or file.suffix == ".json") == []
 
 
-def test_two_names_of_one_file_of_instructions_are_one_change_and_it_can_be_left_out(assay: Assay, project: Path):
+def test_two_names_of_one_file_are_one_change(assay: Assay, project: Path):
     assay("install", "--agent", "codex", "--no-instructions", "--yes")
     assert not (project / "AGENTS.md").exists()
     (project / "CLAUDE.md").write_text("mine\n")
@@ -112,7 +112,7 @@ def test_two_names_of_one_file_of_instructions_are_one_change_and_it_can_be_left
     assert (project / ".codex" / "config.toml").read_text().startswith("[mcp_servers.assay]\ncommand = ")
 
 
-def test_a_broken_file_is_named_with_what_to_paste_and_the_other_agents_are_set_up(assay: Assay, project: Path):
+def test_a_broken_file_is_named_with_the_block_to_paste(assay: Assay, project: Path):
     broken = '{\n  "mcpServers": {,}\n}'
     (project / ".cursor").mkdir()
     (project / ".cursor" / "mcp.json").write_text(broken)
@@ -139,9 +139,7 @@ def test_the_file_of_the_user_serves_every_project(assay: Assay, home: Path, pro
     assert "--hooks changes nothing for VS Code" in assay("install", "--agent", "vscode", "--hooks").err
 
 
-def test_a_project_is_the_checkout_around_and_a_block_is_printed_for_others(
-    assay: Assay, project: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_block_is_printed_and_a_project_is_the_checkout(assay: Assay, project: Path, monkeypatch: pytest.MonkeyPatch):
     block = json.loads(assay("install", "--print").out)
     assert block["mcpServers"]["assay"]["args"][-2:] == ["mcp", str(project)]
     assert assay("install", "--print", "--agent", "codex").out.startswith("[mcp_servers.assay]\n")
@@ -236,7 +234,7 @@ def test_a_written_entry_starts_from_any_folder(project: Path, cache: Path, prog
     assert answered(entry, tmp_path, cache) == "mail/send.py"
 
 
-def test_a_path_of_this_machine_is_explained_and_a_program_on_path_named(
+def test_a_path_of_this_machine_is_explained(
     assay: Assay, project: Path, program: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(sys, "argv", [str(program)])

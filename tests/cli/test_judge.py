@@ -56,7 +56,7 @@ def test_pairs_are_labelled_and_undecided_ones_are_asked_again_on_request(judge)
     assert (told["before"], told["judged"]) == (3, 0)
 
 
-def test_what_cannot_be_judged_is_named_and_the_rest_is(judge):
+def test_a_pair_that_cannot_be_judged_is_named(judge):
     write_lines(
         "more.jsonl",
         [*PAIRS, {**PAIRS[0], "code_id": "e", "code": ""}, {**PAIRS[0], "code_id": "old", "code": "print 'x'"}],
@@ -75,7 +75,7 @@ def test_votes_are_kept_and_another_number_of_them_is_no_continuation(judge):
     assert (ran.status, "votes (3, now 5) differ; give another --out" in ran.err) == (2, True)
 
 
-def test_a_sample_is_judged_and_another_one_is_no_continuation_of_it(judge):
+def test_a_sample_is_judged_and_another_one_refused(judge):
     for _ in range(2):
         ran = judge("--sample", "1", "--seed", "1", "--format", "json")
     told = json.loads(ran.out)

@@ -94,7 +94,7 @@ def test_options_of_exec_apply(assay, folder: Path, tmp_path: Path):
     assert (settings["every_test"], len(settings["timeouts"])) == (False, 2)
 
 
-def test_a_mix_keeps_splits_and_takes_what_it_is_told_to(made: Path, assay, tmp_path: Path):
+def test_a_mix_keeps_splits_and_takes_a_part(made: Path, assay, tmp_path: Path):
     assert assay("rank", "mix", made, "--out", tmp_path / "folder").status == 2
     write_lines(tmp_path / "same.jsonl", read_lines(made))
     small = assay("rank", "mix", made, tmp_path / "same.jsonl", "--size", "small", "--out", tmp_path / "small.jsonl")

@@ -93,7 +93,7 @@ def away() -> str:
     return "search.reranker=rerank:m@http://127.0.0.1:1/v1"
 
 
-def test_a_reranker_orders_what_was_found(assay, project: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_reranker_orders_the_hits(assay, project: Path, monkeypatch: pytest.MonkeyPatch):
     pytest.importorskip("httpx", reason="the api extra is not installed")
     with serving() as server:
         monkeypatch.setenv("ASSAY_API_BASE", server.base)
@@ -106,7 +106,7 @@ def test_a_reranker_orders_what_was_found(assay, project: Path, monkeypatch: pyt
     assert len(server.questions) == 1
 
 
-def test_without_its_reranker_an_answer_comes_as_it_is_ranked_with_a_note(assay, project: Path):
+def test_without_its_reranker_an_answer_has_a_note(assay, project: Path):
     pytest.importorskip("httpx", reason="the api extra is not installed")
     question = ("search", "where is mail sent", project)
     plain, ran = assay(*question), assay(*question, "--set", away())
@@ -140,7 +140,7 @@ def test_without_a_writable_cache_the_index_is_in_memory(assay, project: Path, m
     assert (kept.status, "give another place with --index" in kept.err) == (2, True), "an index in memory is none"
 
 
-def test_the_limit_is_kept_whoever_sets_it(assay, project: Path):
+def test_the_limit_is_that_of_the_option_then_the_file(assay, project: Path):
     def count(*arguments: str) -> int:
         return assay("search", "mail server message", project, "--format", "jsonl", *arguments).out.count("\n")
 
@@ -237,7 +237,7 @@ def test_a_git_url_is_searched_like_a_folder(assay, project: Path, tmp_path: Pat
     assert (ran.status, "/mail/send.py:6  function send_mail\n" in ran.out) == (0, True)
 
 
-def test_a_search_sees_what_changed_unless_told_not_to_look(assay, project: Path):
+def test_a_search_sees_changes_unless_no_refresh_is_given(assay, project: Path):
     assert "parse_header" not in assay("search", "parse_header", project).out
     (project / "mail" / "header.py").write_text("def parse_header(line):\n    return line.split(':')\n")
     assert "parse_header" not in assay("search", "parse_header", project, "--no-refresh").out

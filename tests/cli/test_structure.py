@@ -19,7 +19,7 @@ def test_an_outline_lists_signatures_with_their_lines(assay, project: Path, monk
     assert assay("outline", "--file", "*.none").status == 1
 
 
-def test_what_is_related_to_a_name_is_listed(assay, project: Path):
+def test_related_code_of_a_name_is_listed(assay, project: Path):
     ran = assay("related", "send_mail", project)
     assert (ran.status, ran.out.splitlines()[0]) == (0, f"send_mail  {project}/mail/send.py:6-12")
     missed = assay("related", "sent_mail", project)

@@ -140,9 +140,7 @@ def test_a_narrow_terminal_breaks_lines_where_words_end(on_terminal, project: Pa
         assert "x" * 90 in "".join(line.strip() for line in lines), "what is longer than a line is cut somewhere"
 
 
-def test_a_terminal_shows_a_bar_for_what_takes_long_or_is_new_and_a_pipe_none(
-    assay, project: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_terminal_shows_a_bar_and_a_pipe_none(assay, project: Path, monkeypatch: pytest.MonkeyPatch):
     for patience_s, shown in ((0.0, "━━ index: 4 of 4"), (3600.0, "listing files"), (3600.0, "")):
         monkeypatch.setattr(progress, "_PATIENCE_S", patience_s)
         ours, theirs = pty.openpty()
@@ -212,7 +210,7 @@ with progress.progress():
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no timer here")
-def test_lines_are_written_while_a_step_says_nothing_and_does_not_return():
+def test_lines_are_written_during_a_silent_step():
     """The child waits for a line that only comes once a line of progress was seen."""
     pipe = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-c", SILENT], **pipe, env={**os.environ, "COLUMNS": "80"}) as child:

@@ -102,7 +102,7 @@ def test_right_questions_of_a_model_are_kept_and_wrong_ones_counted(assay, serve
     assert assay("truth", "check", "t.jsonl", "--corpus", "shop").status == 0
 
 
-def test_a_question_without_a_word_of_its_answer_is_hard_and_hard_ones_may_be_kept_alone(assay, server: EndpointServer):
+def test_questions_without_a_word_of_their_answer_are_hard(assay, server: EndpointServer):
     asks = ["what happens to goods nobody collects before the shop closes in winter", QUESTION.format("harbor")]
 
     def writes(question: dict) -> Play:

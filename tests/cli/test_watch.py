@@ -51,7 +51,7 @@ def watch(options: tuple[str, ...]) -> Callable[..., subprocess.Popen[str]]:
         process.stderr.close()
 
 
-def test_a_line_for_each_update_a_search_beside_it_and_a_graceful_end(
+def test_watch_prints_updates_and_ends_gracefully(
     watch: Callable, assay: Callable, project: Path, options: tuple[str, ...]
 ):
     process = watch()

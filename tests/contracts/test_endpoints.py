@@ -146,7 +146,7 @@ def test_no_answer_or_error_repeats_the_key(user: User, server: EndpointServer):
 
 
 @EVERY
-def test_failures_are_retried_and_reported_and_redirects_not_followed(
+def test_failures_are_retried_and_redirects_refused(
     user: User, server: EndpointServer, monkeypatch: pytest.MonkeyPatch
 ):
     server.say = lambda _: Play(status=500, body=b"out of \x1b[31mmemory")
@@ -167,9 +167,7 @@ def test_failures_are_retried_and_reported_and_redirects_not_followed(
 
 
 @EVERY
-def test_a_wrong_address_or_key_is_refused_and_not_shown(
-    user: User, server: EndpointServer, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_wrong_address_or_key_is_refused(user: User, server: EndpointServer, monkeypatch: pytest.MonkeyPatch):
     for base in ("ftp://host/v1", "file:///etc/passwd", "host:80", "http://", "http://me:sesame@host/v1"):
         monkeypatch.setenv("ASSAY_API_BASE", base)
         with pytest.raises(InputError, match="address") as caught:
@@ -208,7 +206,7 @@ OTHER_SHAPES = (
 )
 
 
-def test_a_passing_failure_is_retried_except_by_what_is_timed(server: EndpointServer):
+def test_a_passing_failure_is_retried_except_where_time_counts(server: EndpointServer):
     for name, play in {**PASSING, **NO_JSON}.items():
         server.questions.clear()
         server.plays = [play]

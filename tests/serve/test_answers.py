@@ -172,7 +172,7 @@ def test_only_a_pattern_that_does_not_parse_is_doubted(session: Session):
     assert not read.patterns(PatternSearch("nothing_of_this($A)", lang="python"), session).note
 
 
-def test_status_names_what_is_left_out_and_stale(session: Session, project: Path):
+def test_status_names_files_left_out_and_stale(session: Session, project: Path):
     assert not status(StatusOf(), session).indexed
     (project / "photo.py").write_bytes(b"\0\1")
     search(session)

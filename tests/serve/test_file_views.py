@@ -41,7 +41,7 @@ def session(project: Path) -> Session:
     return Session({project: Settings()})
 
 
-def test_a_file_has_its_lines_and_what_it_declares(session: Session, project: Path):
+def test_a_file_has_its_lines_and_declarations(session: Session, project: Path):
     told = file_text(FileLines(path="mail/send.py", line=1, count=2000), session)
     assert told.text == (project / "mail/send.py").read_text()
     assert (told.path, told.language, told.lines, told.complete) == ("mail/send.py", "python", 12, True)
@@ -90,7 +90,7 @@ def test_binary_minified_and_large_files_are_bounded(session: Session, project: 
         blame(Blame(path="data.txt", line=1, count=1), session)
 
 
-def test_a_folder_lists_what_may_be_opened_in_pages(session: Session, project: Path):
+def test_a_folder_is_listed_in_pages(session: Session, project: Path):
     told = folder_list(Tree(path="", limit=100), session)
     assert told.folders == ["mail", "web"]
     reasons = {"app.min.js": "minified", "logo.png": "binary", "package-lock.json": "a lock file"}

@@ -206,7 +206,7 @@ REFUSED = {
 }
 
 
-def test_a_target_is_a_file_of_what_is_served(labeller: Labeller, project: Path, truth: Path):
+def test_a_target_is_a_served_file(labeller: Labeller, project: Path, truth: Path):
     (project / "link.py").symlink_to(project / "mail/send.py")
     (project.parent / "out.py").write_text("secret = 1\n")
     (project / "out.py").symlink_to(project.parent / "out.py")

@@ -151,7 +151,7 @@ def test_a_changing_list_is_fetched_indexed_and_searched(kept: Kept, origin: Pat
         assert not thread.is_alive()
 
 
-def test_an_answer_before_anything_is_indexed_says_so(kept: Kept, origin: Path):
+def test_an_answer_before_the_first_index_is_refused(kept: Kept, origin: Path):
     for given in ((), ("x",)):
         with pytest.raises(StillIndexing, match="the list of repositories is being read; ask again"):
             kept.session.everything.view(given)

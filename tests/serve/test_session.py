@@ -80,7 +80,7 @@ def unless(error: type[Exception], ask: Callable[[], object]) -> Callable[[], ob
     return once
 
 
-def test_a_place_is_a_folder_or_a_file_of_what_is_served(session: Session, project: Path):
+def test_a_place_is_a_served_folder_or_file(session: Session, project: Path):
     for asked, inside in (
         ("", ""),
         (".", ""),

@@ -265,7 +265,7 @@ def session(project: Path) -> Session:
     return Session({project: settings}, waits=Waits(fresh_s=0.0, refresh_s=60.0))
 
 
-def test_a_server_sees_what_was_written_by_another(project: Path, session: Session):
+def test_a_server_sees_the_index_of_another_process(project: Path, session: Session):
     with watched(project):
         first = session.place().reader.view()
         write(project, "mail/fetch.py", "def fetch_inbox():\n    return 1\n")

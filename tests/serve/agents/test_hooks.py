@@ -37,7 +37,7 @@ def test_hooks_are_added_once_and_taken_back_to_the_byte(tmp_path: Path, text: s
     assert (file.read_text() if file.exists() else None) == text
 
 
-def test_what_others_added_since_stays(tmp_path: Path):
+def test_additions_of_others_stay(tmp_path: Path):
     file = tmp_path / "settings.json"
     edits.write(hooks.add_hooks(file, EVENTS, hooks.hook_command(StartCommand("assay"))))
     found = json.loads(file.read_text())

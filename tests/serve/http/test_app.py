@@ -71,15 +71,14 @@ def test_filters_of_a_search_apply(client: TestClient):
     asked = {"query": "try again when the server is busy", "limit": 3, "explain": "true", "path": "mail"}
     answer = client.get("/api/search", params=asked).json()
     assert (answer["hits"][0]["symbol"], bool(answer["hits"][0]["why"])) == ("send_mail", True)
-
-    def found(**keep: Any) -> set[str]:
+    for keep, paths in (
+        ({"kind": ["method", "class"]}, {"mail/address.py"}),
+        ({"file": ["*.py", "!send.py"]}, {"mail/address.py"}),
+        ({"lang": "js"}, {"web/router.js"}),
+        ({"mode": "docs"}, {"README.md"}),
+    ):
         hits = client.get("/api/search", params={"query": "mail", "limit": 20, **keep}).json()["hits"]
-        return {hit["kind"] if "kind" in keep else hit["path"] for hit in hits}
-
-    assert found(kind=["method", "constructor"]) <= {"method", "constructor"} != set()
-    assert found(lang="js") == {"web/router.js"}
-    assert found(file=["*.py", "!send.py"]) == {"mail/address.py"}
-    assert found(mode="docs") == {"README.md"}
+        assert {hit["path"] for hit in hits} == paths, keep
 
 
 def test_without_a_path_every_served_folder_is_searched(project: Path):
@@ -91,8 +90,6 @@ def test_without_a_path_every_served_folder_is_searched(project: Path):
 
     asked = {"query": "where is mail sent", "more": "handler of a request"}
     assert {hit["root"] for hit in got("search", **asked)["hits"]} == {"mail", "web"}
-    kept = got("search", **asked, repo="we*")
-    assert {(hit["root"], hit["path"]) for hit in kept["hits"]} == {("web", "router.js")}
     counts = got("facets", query="lang:py")
     assert (counts["complete"], counts["repositories"]) == (True, {"mail": counts["counted"]})
     assert got("facets", query="lang:py where is mail sent")["repositories"].keys() == {"mail"}
@@ -280,7 +277,7 @@ def test_a_wrong_request_is_refused_in_a_sentence(client: TestClient):
         assert client.request(method, "/api/search").headers["Allow"] == "GET"
 
 
-def test_the_schema_is_of_what_there_is(client: TestClient):
+def test_the_schema_lists_every_route(client: TestClient):
     schema = client.get("/openapi.json").json()
     assert {path: sorted(told) for path, told in schema["paths"].items()} == ROUTES
     known = {each["name"]: each["schema"] for each in schema["paths"]["/api/search"]["get"]["parameters"]}
@@ -313,7 +310,7 @@ def test_an_internal_error_shows_no_trace(project: Path):
     assert answer.json() == {"error": "internal error, please report it; the server's log says where"}
 
 
-def test_a_link_leads_nowhere(changing: Changing):
+def test_a_link_out_of_a_root_is_not_followed(changing: Changing):
     client, secret = changing.client, changing.root.parent / "secret.py"
     secret.write_text("def secret_of_another_folder():\n    return 1\n")
     (changing.root / "link.py").symlink_to(secret)
