@@ -10,7 +10,7 @@ from assay.errors import InputError
 from assay.faults import Fault
 from assay.measure.passk import RankMeasure
 from assay.rank.datasets import Example
-from assay.rank.evaluate_rankers import UNRANKED, EvaluationOptions, drawn, evaluate
+from assay.rank.evaluate_rankers import UNRANKED, EvaluationOptions, draw_pool, evaluate
 from assay.values import Program, Ranked, Task
 
 FAULTS = (Fault.CORRECT, Fault.INT_SMALL_ERROR, Fault.NAME_ERROR, Fault.NAME_ERROR)
@@ -88,11 +88,11 @@ def test_smaller_pools_are_the_same_for_all_rankers_and_every_time():
 def test_a_drawn_pool_is_a_part_of_the_samples():
     group = EXAMPLES[:4]
     for draw in range(20):
-        pool = drawn(group, 5, draw, seed=0)
+        pool = draw_pool(group, 5, draw, seed=0)
         assert sum(each.n for each in pool) == 5
         assert all(each.n <= group[int(each.source)].n for each in pool)
-        assert pool == drawn(group, 5, draw, seed=0)
-    assert drawn(group, 0, 3, seed=1) == group
+        assert pool == draw_pool(group, 5, draw, seed=0)
+    assert draw_pool(group, 0, 3, seed=1) == group
 
 
 def test_a_ranker_that_loses_programs_is_an_error_and_so_is_nothing_to_measure():
@@ -102,5 +102,5 @@ def test_a_ranker_that_loses_programs_is_an_error_and_so_is_nothing_to_measure()
 
     with pytest.raises(InputError, match="3 scores for 4 programs"):
         evaluate(TASKS, EXAMPLES, [Short("short", {})], EvaluationOptions())
-    with pytest.raises(InputError, match="nothing can be measured"):
+    with pytest.raises(InputError, match="there is nothing to measure"):
         evaluate(TASKS, [], [GOOD], EvaluationOptions())

@@ -99,7 +99,7 @@ def test_specs_are_taken_apart_where_a_ranker_follows():
     assert (ranker_of().name, ranker_of("consensus+consensus").name) == ("consensus", "consensus+consensus")
     for spec, why in (
         ("consensu", "did you mean 'consensus'"),
-        ("", "names no ranker"),
+        ("", "does not name a ranker"),
         ("examples+consensus", "allow it with --allow-execution"),
         ("agreement:tests.jsonl", "allow it with --allow-execution"),
     ):

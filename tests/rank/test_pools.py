@@ -54,7 +54,7 @@ def test_bad_rows_are_named_and_a_pool_of_nothing_is_an_error(tmp_path: Path):
     rows = ({"code": "x"}, "{", {"task_id": "b"}, {"completion": "  x"}, {"code": 3}, {"code": "y", "n": 0})
     file = written(tmp_path / "s.jsonl", *rows)
     assert [problem.where for problem in read(file).problems] == [f"s.jsonl:{row}" for row in range(2, 7)]
-    for empty, why in (("", "is empty"), ("[]", "holds no program"), ('{"task_id": "a"}', r"s.jsonl:1: no program")):
+    for empty, why in (("", "is empty"), ("[]", "has no program"), ('{"task_id": "a"}', r"s.jsonl:1: no program")):
         with pytest.raises(InputError, match=why):
             read(written(tmp_path / "s.jsonl", empty))
     (tmp_path / "none").mkdir()
