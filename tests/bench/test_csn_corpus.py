@@ -84,7 +84,7 @@ def test_functions_are_read_one_by_one_and_are_neither_written_nor_questions(cor
     stream = csn_corpus.functions(corpus, [])
     assert next(stream).text.startswith("def f4")
     assert len(list(stream)) == 5
-    with pytest.raises(InputError, match="holds no query that can be used"):
+    with pytest.raises(InputError, match="has no usable query"):
         read(corpus)
     with pytest.raises(InputError, match="read only; write jsonl"):
         write(read_part(corpus).truth, tmp_path / "x", "csncorpus")
