@@ -386,7 +386,7 @@ def test_unusable_rows_are_named_and_functions_are_neither_written_nor_questions
     stream = csn_corpus.functions(corpus, [])
     assert next(stream).text.startswith("def f4")
     assert len(list(stream)) == 5
-    with pytest.raises(InputError, match="holds no query that can be used"):
+    with pytest.raises(InputError, match="has no usable query"):
         read(corpus)
     with pytest.raises(InputError, match="read only; write jsonl"):
         write(read_part(corpus).truth, tmp_path / "x", "csncorpus")

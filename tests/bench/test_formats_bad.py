@@ -316,7 +316,7 @@ def test_what_a_format_is_not_made_for_is_refused_even_when_lossy(tmp_path: Path
         (PLACES, "cosqaplus", "CoSQA\\+ holds a corpus of texts"),
         (PLACES, "swebench", "cannot be written as swebench, which is read only"),
         (PLACES, "csn", "cannot be written as csn, which is read only"),
-        (Truth("set", (Query("a", "ask"),), ()), "trec", "nothing is judged"),
+        (Truth("set", (Query("a", "ask"),), ()), "trec", "there are no judgments"),
     ):
         with pytest.raises(InputError, match=said):
             truth_formats.write(truth, tmp_path / "out", form, lossy=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.bench import experiment, matrix
+from assay.bench import experiment, matrix, results_file
 from assay.bench.answer_runs import SystemAnswer
 from assay.bench.bench_report import caveats, overview_of, report_of
 from assay.bench.experiment import Setting, run

@@ -100,7 +100,7 @@ def test_convert_counts_what_it_wrote_and_refuses_a_loss(assay, refuses, truth: 
     assert Path("back.csv").read_text() == CSV
     assert Path("back.meta.json").exists()
     Path("bad.csv").write_text("query,result1\nq,x\n")
-    nothing = "holds no query that can be used: bad.csv:2: 'x': wanted path:start-end:grade (and 1 more)"
+    nothing = "has no usable query: bad.csv:2: 'x': wanted path:start-end:grade (and 1 more)"
     refuses([
         ("truth convert set.csv set.qrels", "trec cannot hold the tags kind: drop them with --lossy"),
         ("truth convert set.jsonl x.csv --from trec", "set.jsonl"),
@@ -174,7 +174,7 @@ def test_a_mistake_is_refused_in_one_line(refuses):
     Path("quick.run").write_text("1 Q0 mail/address.py:11-13 1 9 q\n")
     refuses([
         ("truth audit none.csv", "none.csv"),
-        ("truth audit set.csv --collapse out.jsonl", "no documents to make one"),
+        ("truth audit set.csv --collapse out.jsonl", "no documents to merge"),
         ("truth audit set.csv --corpus nowhere", "is not a folder"),
         ("truth audit set.csv --from csvv", "unknown format"),
         ("truth mine nowhere", "is not a folder"),

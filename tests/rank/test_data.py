@@ -93,7 +93,7 @@ def test_the_side_of_a_task_does_not_depend_on_what_else_is_there_and_validation
     fewer = splits.split(examples[::-3], valid=0.3)
     assert all(each.split == sides[each.task_id] for each in fewer)
     assert 3 < sum(side == "valid" for side in sides.values()) < 25
-    with pytest.raises(InputError, match="shares"):
+    with pytest.raises(InputError, match="fractions"):
         splits.split(examples, valid=0.7, test=0.5)
     mixed = [row(f"t{n}", Fault.CORRECT if n % 2 else Fault.TYPE_ERROR) for n in range(60)]
     valid = {each.fault for each in splits.split(mixed, valid=0.5, seed=1) if each.split == "valid"}
@@ -148,7 +148,7 @@ def test_bad_rows_are_named_and_the_rest_counts(tmp_path: Path):
     assert read.examples == (row("t"),)
     assert {problem.where for problem in read.problems} == {f"set.jsonl:{number}" for number in range(2, 9)}
     (tmp_path / "none.jsonl").write_text("{}\n")
-    with pytest.raises(InputError, match=r"none.jsonl' holds no row that can be used: none.jsonl:1"):
+    with pytest.raises(InputError, match=r"none.jsonl' has no usable row: none.jsonl:1"):
         datasets.read(tmp_path / "none.jsonl")
     with pytest.raises(InputError, match="no such file"):
         datasets.read(tmp_path / "nowhere")
@@ -255,7 +255,7 @@ def test_bad_rows_are_named_and_a_pool_of_nothing_is_an_error(tmp_path: Path):
     rows = ({"code": "x"}, "{", {"task_id": "b"}, {"completion": "  x"}, {"code": 3}, {"code": "y", "n": 0})
     file = written(tmp_path / "s.jsonl", *rows)
     assert [problem.where for problem in read(file).problems] == [f"s.jsonl:{row}" for row in range(2, 7)]
-    for empty, why in (("", "is empty"), ("[]", "holds no program"), ('{"task_id": "a"}', r"s.jsonl:1: no program")):
+    for empty, why in (("", "is empty"), ("[]", "has no program"), ('{"task_id": "a"}', r"s.jsonl:1: no program")):
         with pytest.raises(InputError, match=why):
             read(written(tmp_path / "s.jsonl", empty))
     (tmp_path / "none").mkdir()

@@ -93,7 +93,7 @@ def test_specs_are_taken_apart_where_a_ranker_follows():
     for spec, why in (
         ("consensu", "did you mean 'consensus'"),
         ("consensus:?with=gate", r"use consensus or consensus:.unfinished"),
-        ("", "names no ranker"),
+        ("", "does not name a ranker"),
         ("examples+consensus", "allow it with --allow-execution"),
         ("agreement:tests.jsonl", "allow it with --allow-execution"),
     ):
@@ -167,11 +167,11 @@ def test_smaller_pools_are_parts_of_the_samples_and_the_same_for_all_rankers():
     assert all(value.tasks == 0 for cell in large for value in cell.values.values())
     group = EXAMPLES[:4]
     for draw in range(20):
-        pool = drawn(group, 5, draw, seed=0)
+        pool = draw_pool(group, 5, draw, seed=0)
         assert sum(each.n for each in pool) == 5
         assert all(each.n <= group[int(each.source)].n for each in pool)
-        assert pool == drawn(group, 5, draw, seed=0)
-    assert drawn(group, 0, 3, seed=1) == group
+        assert pool == draw_pool(group, 5, draw, seed=0)
+    assert draw_pool(group, 0, 3, seed=1) == group
 
 
 def test_a_ranker_that_loses_programs_is_an_error_and_so_is_nothing_to_measure():
@@ -181,5 +181,5 @@ def test_a_ranker_that_loses_programs_is_an_error_and_so_is_nothing_to_measure()
 
     with pytest.raises(InputError, match="3 scores for 4 programs"):
         evaluate(TASKS, EXAMPLES, [Short("short", {})], EvaluationOptions())
-    with pytest.raises(InputError, match="nothing can be measured"):
+    with pytest.raises(InputError, match="there is nothing to measure"):
         evaluate(TASKS, [], [GOOD], EvaluationOptions())

@@ -1,1 +1,1 @@
-"""Order candidate programs: which is likely right, and how the others fail."""
+"""Order candidate programs by how likely they are right, and predict how the others fail."""

@@ -1,4 +1,4 @@
-"""Bring a syntax tree to a normal form in which programs that do the same look alike: labels and parents of nodes.
+"""Convert a syntax tree to a normal form, in which equivalent programs are alike: labels and parents of nodes.
 
 Names go: a parameter is its position, another variable is what it was made of. So do ways of writing: `a > b` is
 `b < a`, `x += 1` is `x = x + 1`, a comprehension is the loop that appends, `if`/`else` is the conditional expression.
@@ -54,14 +54,14 @@ _SHAPES: Final[Mapping[type[ast.AST], _Shape]] = {
 
 @dataclass(frozen=True, slots=True)
 class Canon:
-    """A program as labelled nodes in the order of a walk, each with the place of its parent (the root's is itself)."""
+    """A program as labeled nodes in the order of a walk, each with the position of its parent (the root's its own)."""
 
     labels: tuple[str, ...]
     parents: tuple[int, ...]
 
 
 def canon(roots: Sequence[ast.stmt], entry: str = "", nodes: Sequence[ast.AST] = ()) -> Canon:
-    """Return the normal form of these statements, in which `entry` is the name that is asked for.
+    """Return the normal form of statements; `entry` is the name of the requested function.
 
     `nodes` are all of theirs, root by root, for whoever walked them already.
     """
@@ -88,7 +88,7 @@ class _Writer:
     def _write(  # noqa: C901, PLR0911  one case a kind of node
         self, node: ast.AST, parent: int, edge: str
     ) -> list[_Child]:
-        """Write a node down, and return its children with the parent and edge that each gets."""
+        """Add a node, and return its children with the parent and the edge of each."""
         leaf = self._leaf(node)
         if leaf:
             self._add(edge + leaf, parent)
@@ -185,7 +185,7 @@ class _Writer:
         return [(left, at, "l "), (right, at, "r ")] if name in _ORDERED else [(left, at, ""), (right, at, "")]
 
     def _compare(self, node: ast.Compare, parent: int, edge: str) -> list[_Child]:
-        """Write a chain as the comparisons it is made of, each pointing the same way."""
+        """Add a chain as separate comparisons, all in one direction."""
         if len(node.ops) > 1:
             parent, edge = self._add(f"{edge}And", parent), ""
         written: list[_Child] = []
@@ -213,13 +213,13 @@ class _Writer:
 
 
 def of_text(text: str) -> Canon:
-    """Return the form of what cannot be parsed: its words and signs in a row, each the parent of the next."""
+    """Return the form of an unparsable text: its words and signs in a chain, each the parent of the next."""
     labels = ("Text", *_TOKEN.findall(text[:_MAX_TEXT_CHARS])[: MAX_NODES - 1])
     return Canon(labels, (0, *range(len(labels) - 1)))
 
 
 def _says_nothing(node: ast.AST) -> bool:
-    """Whether a node is a docstring or the like, or a yield of nothing."""
+    """Say whether a node has no effect: a docstring or another constant, or an empty yield."""
     return isinstance(node, ast.Expr | ast.Yield) and (
         node.value is None or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
     )
@@ -240,7 +240,7 @@ def _under(body: Iterable[ast.AST], parent: int) -> list[_Child]:
 
 
 def _names(nodes: Sequence[ast.AST], entry: str) -> dict[str, str]:
-    """Return what each own name of a program is called: by its position, or by what it was first made of."""
+    """Return the normal name of each name that a program defines: by its position, or by its first value."""
     called: dict[str, str] = {}
     for node in nodes:
         match node:
@@ -261,13 +261,13 @@ def _names(nodes: Sequence[ast.AST], entry: str) -> dict[str, str]:
     return called
 
 
-def _call_target(called: dict[str, str], target: ast.expr, value: ast.expr, word: str = "") -> None:
+def _call_target(names: dict[str, str], target: ast.expr, value: ast.expr, word: str = "") -> None:
     if isinstance(target, ast.Name):
-        called.setdefault(target.id, f"v{word}{_made_of(value)}")
+        names.setdefault(target.id, f"v{word}{_made_of(value)}")
     elif isinstance(target, ast.Tuple | ast.List):
         values = value.elts if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts) else None
         for place, part in enumerate(target.elts):
-            _call_target(called, part, values[place] if values else value, word if values else f"{word}{place} ")
+            _call_target(names, part, values[place] if values else value, word if values else f"{word}{place} ")
 
 
 def _made_of(value: ast.expr) -> str:

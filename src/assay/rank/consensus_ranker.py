@@ -1,4 +1,4 @@
-"""Rank programs by how many others are like them.
+"""Rank programs by their similarity to the others of a pool.
 
 A normal form is a bag of paths: for each node its label, and it with 1, 2 and 3 of its ancestors. Two programs are as
 alike as the fraction of paths that they have in common (Jaccard). A program is compared with those that pass the
@@ -57,7 +57,7 @@ _MIN_PROGRAM_NODES: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class PathBags:
-    """Which path is in which program: one entry for each, by program and then by path."""
+    """The paths of each program: one entry per pair, sorted by program and path."""
 
     rows: Ints
     paths: Ints
@@ -91,7 +91,7 @@ def bags(canons: Sequence[Canon]) -> PathBags:
 
 
 def _bags(labels: Ints, parents: Ints, owners: Ints, ends: Ints, programs: int) -> PathBags:
-    """Return the paths of nodes with their labels, the places of their parents and their programs."""
+    """Return the paths of nodes, given their labels, the positions of their parents and their programs."""
     rows: list[Ints] = []
     paths: list[Ints] = []
     lengths: list[NDArray[np.int8]] = []
@@ -115,7 +115,7 @@ def _bags(labels: Ints, parents: Ints, owners: Ints, ends: Ints, programs: int) 
 
 
 def _of_lengths(labels: Ints, parents: Ints) -> list[tuple[Ints, int, Ints]]:
-    """Return for each length the path that ends at each place, how many different ones there are, and the places."""
+    """Return for each length the path that ends at each position, the number of different paths, and the positions."""
     found = []
     most = int(labels.max(initial=0)) + 1
     ids, number = _numbered(labels)
@@ -140,7 +140,7 @@ _BLOCK: Final = 256
 
 
 def likeness(bags: PathBags, columns: NDArray[np.bool_], against: NDArray[np.intp]) -> NDArray[np.float32]:
-    """Return the Jaccard likeness of each program to each of these, over some of the paths."""
+    """Return the Jaccard similarity of each program to some programs, over some of the paths."""
     used = columns[bags.paths]
     rows, paths = bags.rows[used], bags.paths[used]
     sizes = np.bincount(rows, minlength=bags.programs).astype(np.float32)
@@ -168,16 +168,16 @@ def likeness(bags: PathBags, columns: NDArray[np.bool_], against: NDArray[np.int
 
 @dataclass(frozen=True, slots=True)
 class PoolFacts:
-    """What can be seen in the different programs of a pool."""
+    """Static facts about the different programs of a pool."""
 
     sources: tuple[str, ...]
     """The different programs, one for each row."""
     facts: tuple[Facts, ...]
-    held: PathBags
+    paths: PathBags
     passing: NDArray[np.bool_]
-    """Which programs pass the gate: they can be read, use what they are given, and nothing shows that they fail."""
+    """Which programs pass the gate: they parse, use their arguments, and no check shows that they fail."""
     views: dict[str, Numbers]
-    """How central each program is, by each of `VIEWS`; -1 where there is no other program."""
+    """How central each program is, by each of `VIEWS`; -1 if there is no other program."""
 
     @property
     def central(self) -> Numbers:
@@ -189,7 +189,7 @@ class PoolFacts:
 
 
 def look_at(task: Task, programs: Sequence[Program], *, are_finished: bool = True) -> PoolFacts:
-    """Return what can be seen in the different programs of a pool; the last few pools are kept for other rankers."""
+    """Return the static facts of a pool's programs; the last few pools are cached for other rankers."""
     counted = Counter[str]()
     for program in programs:
         counted[program.source] += max(program.n, 1)
@@ -202,31 +202,31 @@ def look_at(task: Task, programs: Sequence[Program], *, are_finished: bool = Tru
 def _look(wants: TaskWants, sources: tuple[str, ...], n: tuple[int, ...], are_finished: bool) -> PoolFacts:  # noqa: FBT001
     with catch_warnings(action="ignore"):
         seen = tuple(facts(source, wants, is_finished=are_finished) for source in sources)
-    held = bags([each.canon for each in seen])
+    paths = bags([each.canon for each in seen])
     passing = np.array([each.fault is None and each.parses for each in seen], bool)
     ignoring = passing & np.array([each.ignores for each in seen], bool)
     counts = np.asarray(n, np.float64)
     if 2 * counts[ignoring].sum() < counts[passing].sum():  # else the task may want one answer to everything
         passing &= ~ignoring
-    return PoolFacts(sources, seen, held, passing, _views(seen, np.asarray(n, np.float64), held, passing))
+    return PoolFacts(sources, seen, paths, passing, _views(seen, np.asarray(n, np.float64), paths, passing))
 
 
-def _views(facts: Sequence[Facts], n: Numbers, held: PathBags, passing: NDArray[np.bool_]) -> dict[str, Numbers]:
+def _views(facts: Sequence[Facts], n: Numbers, paths: PathBags, passing: NDArray[np.bool_]) -> dict[str, Numbers]:
     """Return how central each program is, by each view."""
     against = _standing(passing if passing.any() else np.ones(len(n), bool), n)
     mean = partial(_mean_over_others, n=n, against=against)
-    columns = {"all": np.ones(held.width, bool), "words": held.lengths == 1, "results": held.results}
+    columns = {"all": np.ones(paths.width, bool), "words": paths.lengths == 1, "results": paths.results}
     known: dict[object, int] = {}
     forms = np.array([known.setdefault(each.canon, len(known)) for each in facts], np.intp)
     return {
-        **{view: mean(likeness(held, chosen, against)) for view, chosen in columns.items()},
-        "covers": _covers(held, n, against),
+        **{view: mean(likeness(paths, chosen, against)) for view, chosen in columns.items()},
+        "covers": _covers(paths, n, against),
         "mass": mean(forms[:, None] == forms[against][None, :]),
     }
 
 
 def _mean_over_others(values: NDArray[np.generic], *, n: Numbers, against: NDArray[np.intp]) -> Numbers:
-    """Return the mean over the other programs, -1 where there is no other."""
+    """Return the mean over the other programs; -1 without others."""
     numbers, itself = values.astype(np.float64), np.zeros(values.shape)
     itself[against, np.arange(len(against))] = 1
     others = np.maximum(n[against].sum() - itself.sum(1), 0)
@@ -234,17 +234,17 @@ def _mean_over_others(values: NDArray[np.generic], *, n: Numbers, against: NDArr
     return np.where(others > 0, total / np.maximum(others, 1), -1.0)
 
 
-def _covers(held: PathBags, n: Numbers, against: NDArray[np.intp]) -> Numbers:
-    """Return how much of what is common each program has."""
-    weight = np.zeros(held.programs)
+def _covers(paths: PathBags, n: Numbers, against: NDArray[np.intp]) -> Numbers:
+    """Return the fraction of the common paths in each program."""
+    weight = np.zeros(paths.programs)
     weight[against] = n[against]
-    common = np.bincount(held.paths, weights=weight[held.rows], minlength=held.width) / max(n[against].sum(), 1)
-    total = np.bincount(held.rows, weights=common[held.paths], minlength=held.programs)
+    common = np.bincount(paths.paths, weights=weight[paths.rows], minlength=paths.width) / max(n[against].sum(), 1)
+    total = np.bincount(paths.rows, weights=common[paths.paths], minlength=paths.programs)
     return np.asarray(total / max(common.sum(), 1e-9))
 
 
 def _standing(able: NDArray[np.bool_], n: Numbers) -> NDArray[np.intp]:
-    """Return the programs that stand for a pool: all that may, or the most sampled and an even choice of the others."""
+    """Return the representatives of a pool: all candidates, or the most sampled and an even choice of the others."""
     there = np.flatnonzero(able)
     if len(there) <= MAX_REPRESENTATIVES:
         return there
@@ -254,10 +254,10 @@ def _standing(able: NDArray[np.bool_], n: Numbers) -> NDArray[np.intp]:
     return np.sort(np.concatenate([heavy, even]))
 
 
-def prices(scores: Numbers, held: PathBags, price: float) -> Numbers:
-    """Return what to take off each score, for the second program to differ from the first."""
+def prices(scores: Numbers, paths: PathBags, price: float) -> Numbers:
+    """Return the penalty of each score for similarity, so that the second program differs from the first."""
     best = np.argsort(-scores, kind="stable")[: MAX_PICKS * 10]
-    alike = likeness(held, np.ones(held.width, bool), best).astype(np.float64)
+    alike = likeness(paths, np.ones(paths.width, bool), best).astype(np.float64)
     alike = (alike + _relative(alike, best)) / 2
     off = np.zeros(len(scores))
     waiting = np.ones(len(scores), bool)
@@ -270,7 +270,7 @@ def prices(scores: Numbers, held: PathBags, price: float) -> Numbers:
 
 
 def _relative(alike: Numbers, best: NDArray[np.intp]) -> Numbers:
-    """Return where each likeness is from the low ones among the best (0) to the highest (1)."""
+    """Scale each similarity from the low ones among the best programs (0) to the highest (1)."""
     among = alike[best][~np.eye(len(best), dtype=bool)]
     if not len(among):
         return alike
@@ -294,7 +294,7 @@ FAILS: Final = 0.02
 
 
 class ConsensusRanker:
-    """Ranks without running: `consensus`, or for programs that are still being written `consensus:?unfinished`."""
+    """Ranks without running programs: `consensus`, or for unfinished programs `consensus:?unfinished`."""
 
     def __init__(self, spec: str = "") -> None:
         if spec not in {"", "?unfinished"}:
@@ -303,7 +303,7 @@ class ConsensusRanker:
         self._are_finished = not spec
 
     def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
-        """Return what each program is worth at its place in an order, and how likely it is right by itself."""
+        """Return the score of each program in an order, and the probability that it is right."""
         if not programs:
             return []
         read = list(programs) if self._are_finished else [_finished(each) for each in programs]
@@ -322,17 +322,17 @@ def _probability(parts: Mapping[str, float]) -> float:
     return round(1 / (1 + math.exp(-bias - weight * parts["central"])), 3) if parts["gate"] == GATE else FAILS
 
 
-def _parts(seen: PoolFacts) -> list[dict[str, float]]:
-    """Return what each score is the sum of."""
-    readable = np.array([each.fault is None and each.parses for each in seen.facts], np.float64)
-    gate = GATE * (seen.passing + readable) / 2  # half of it for what only ignores what it is given
-    of: dict[str, Numbers] = {"gate": gate, "central": CENTRAL * seen.central}
-    of["unlike"] = -prices(of["gate"] + of["central"], seen.held, UNLIKE)
-    return [{name: float(values[at]) for name, values in of.items()} for at in range(len(seen.sources))]
+def _parts(pool: PoolFacts) -> list[dict[str, float]]:
+    """Return the terms of each score."""
+    readable = np.array([each.fault is None and each.parses for each in pool.facts], np.float64)
+    gate = GATE * (pool.passing + readable) / 2  # half of it for what only ignores what it is given
+    of: dict[str, Numbers] = {"gate": gate, "central": CENTRAL * pool.central}
+    of["unlike"] = -prices(of["gate"] + of["central"], pool.paths, UNLIKE)
+    return [{name: float(values[at]) for name, values in of.items()} for at in range(len(pool.sources))]
 
 
 class _PartRanker:
-    """A ranker that scores the different programs of a pool by what can be seen in them."""
+    """A ranker that scores the different programs of a pool by their static facts."""
 
     def __init__(self, name: str, score: Callable[[PoolFacts], Numbers]) -> None:
         self.name = name
@@ -348,7 +348,7 @@ class _PartRanker:
 
 
 class GateRanker(_PartRanker):
-    """`gate`: 1 for a program that nothing shows to fail, else 0."""
+    """`gate`: 1 for a program without a visible fault, else 0."""
 
     def __init__(self) -> None:
         super().__init__("gate", lambda seen: seen.passing.astype(np.float64))
@@ -366,7 +366,7 @@ def _finished(program: Program) -> Program:
 
 
 def finished_part(source: str) -> str:
-    """Return the statements of a program that are finished, with open blocks closed so that it can be parsed.
+    """Return the finished statements of a program, with open blocks closed so that it can be parsed.
 
     A statement is finished when its line has ended. What is wrong in the finished part stays wrong.
     """
@@ -389,7 +389,7 @@ def finished_part(source: str) -> str:
 
 
 def _closed(lines: list[str], message: str, line: int) -> list[str] | None:
-    """Return lines without the statement that is not finished, or with an open block closed; None if they are wrong."""
+    """Return lines without the unfinished statement, or with the open block closed; None if they do not parse."""
     if "was never closed" in message or "unterminated triple-quoted" in message:
         return lines[: line - 1]
     if found := re.search(r"expected an indented block after '?(\w+).* on line (\d+)", message):

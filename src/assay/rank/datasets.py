@@ -1,4 +1,4 @@
-"""Make, split and mix the rows that rankers learn from, and read and write them in every format.
+"""Build, split and mix the datasets that rankers learn from, and read and write them in every format.
 
 The fault is the one truth of a row; the five label sets of Inala et al. 2022 are derived from it and written beside it
 for readers without this package. On reading the fault counts.
@@ -30,7 +30,7 @@ SPLITS = ("train", "valid", "test")
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One program of a task, how it failed, and where it is to be used."""
+    """One program of a task, its fault, and its split."""
 
     task_id: str
     program_id: str
@@ -38,7 +38,7 @@ class Example:
     source: str
     fault: Fault
     line: int = -1
-    """Of the program, 1-based; -1 where no line is to blame."""
+    """Of the program, 1-based; -1 if no line is at fault."""
     n: int = 1
     """How often it was sampled."""
     model: str = ""
@@ -46,11 +46,11 @@ class Example:
     split: str = ""
     """One of `SPLITS`, or empty."""
     ran_all: bool | None = None
-    """Whether it ran all tests without an execution error, None where nobody knows."""
+    """Whether it ran all tests without an execution error; None if unknown."""
     logprob: LogProbability | None = None
-    """How likely the model that wrote it found it, where that is known."""
+    """Its log-probability under the model that wrote it, if known."""
     message: str = ""
-    """What the exception said where it broke, its type first."""
+    """The message of its exception, with the type first."""
 
     @property
     def runs(self) -> bool:
@@ -69,7 +69,7 @@ class Example:
         }
 
     def record(self) -> dict[str, Any]:
-        """Return it as a file has it."""
+        """Return its row for a file."""
         fields = {**asdict(self), "fault": str(self.fault), **self.labels(), **logprob_fields(self.logprob)}
         return {name: value for name, value in fields.items() if name != "logprob"}
 
@@ -82,17 +82,17 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """The rows of a data set, in their order."""
+    """The rows of a dataset, in order."""
 
     examples: tuple[Example, ...]
     problems: tuple[Problem, ...] = ()
 
 
 def examples_of(tasks: Iterable[Task], programs: Sequence[Program], outcomes: Iterable[Outcome]) -> Dataset:
-    """Join programs with their outcomes; programs about which nothing was found out are told and left out.
+    """Join programs with their outcomes; programs without an outcome are reported and left out.
 
     Outcomes of the same programs in the same order are theirs one by one. Others are found by their id, and an id that
-    stands for several outcomes that differ says nothing.
+    stands for several different outcomes is not used.
     """
     of = {task.id: task for task in tasks}
     examples: list[Example] = []
@@ -111,12 +111,12 @@ def examples_of(tasks: Iterable[Task], programs: Sequence[Program], outcomes: It
 
 
 def without(tasks: Sequence[Task], failing: Mapping[str, str]) -> tuple[Task, ...]:
-    """Return the tasks but those whose own reference fails."""
+    """Return the tasks without those whose own reference fails."""
     return tuple(task for task in tasks if task.id not in failing)
 
 
 def failing_references(outcomes: Iterable[Outcome]) -> dict[str, str]:
-    """Return the tasks whose reference does not pass their tests, each with what it showed."""
+    """Return the tasks whose reference does not pass their tests, each with its fault."""
     return {
         outcome.task_id: f"{outcome.fault or 'undecided'}: {outcome.detail}".rstrip(": ")
         for outcome in outcomes
@@ -133,7 +133,7 @@ def by_task(examples: Iterable[Example]) -> dict[str, list[Example]]:
 
 
 def _joined(programs: Sequence[Program], outcomes: Sequence[Outcome]) -> list[Outcome | str]:
-    """Return the outcome of each program, or why it has none."""
+    """Return the outcome of each program, or the reason why it has none."""
     names = [(program.task_id, program.id) for program in programs]
     if names == [(outcome.task_id, outcome.program_id) for outcome in outcomes]:
         return list(outcomes)
@@ -156,10 +156,10 @@ def _example(task: Task, program: Program, fault: Fault, line: int) -> Example:
 
 
 def split(examples: Sequence[Example], *, valid: float = 0.1, test: float = 0.0, seed: int = 0) -> list[Example]:
-    """Return the rows with their split; `valid` and `test` are shares of the tasks, or `test` is 1: all of them."""
+    """Return the rows with their split; `valid` and `test` are fractions of the tasks, or `test` is 1 for all."""
     if not (0 <= valid < 1 and test >= 0 and (valid + test < 1 or test == 1)):
         wanted = "wanted at least 0 and less than 1 together, or --test 1 for data that is only tested on"
-        raise InputError(f"shares {valid} and {test} of the tasks, {wanted}")
+        raise InputError(f"fractions {valid} and {test} of the tasks, {wanted}")
     groups = _groups(examples)
     solved = {groups[each.task_id] for each in examples if each.fault is Fault.CORRECT}
     sides = {group: _side(_lot(seed, group), valid, test) for group in set(groups.values())}
@@ -168,7 +168,7 @@ def split(examples: Sequence[Example], *, valid: float = 0.1, test: float = 0.0,
 
 
 def mix(sets: Mapping[str, Sequence[Example]], size: str, *, seed: int = 0) -> list[Example]:
-    """Return all rows of all sets (`large`), or a random part of each, as many together as one set has (`small`)."""
+    """Return all rows of all datasets (`large`), or a random part of each, together as many as one has (`small`)."""
     if size == "large":
         return [each for examples in sets.values() for each in examples]
     if size != "small":
@@ -191,7 +191,7 @@ def fewer_tasks(examples: Sequence[Example], fraction: float, seed: int = 0) -> 
 
 
 def leaks(examples: Iterable[Example]) -> list[str]:
-    """Return the tasks that stand in more than one split, which makes every figure a lie."""
+    """Return the tasks that are in more than one split, which makes every measurement wrong."""
     seen: dict[str, set[str]] = {}
     for each in examples:
         seen.setdefault(each.task_id, set()).add(each.split)
@@ -222,7 +222,7 @@ def _side(lot: float, valid: float, test: float) -> str:
 
 
 def _lot(seed: int, name: str) -> float:
-    """Return a number from 0 to 1 that a name always has."""
+    """Return a number from 0 to 1 that depends only on seed and name."""
     return int.from_bytes(digest(f"{seed}\0{name}", 8)) / 2**64
 
 
@@ -245,7 +245,7 @@ _QUOTES = ('"""', "'''")
 
 
 def without_examples(prompt: str) -> str:
-    """Return a prompt without its examples; one that has none is returned as it is."""
+    """Return a prompt without its examples; one without any is unchanged."""
     kept: list[str] = []
     state = ""
     for line in prompt.split("\n"):
@@ -259,7 +259,7 @@ def without_examples(prompt: str) -> str:
 
 
 def _step(line: str, state: str) -> tuple[str, bool]:  # noqa: PLR0911  one a kind of line
-    """Return what the next line stands in, and whether this one is kept."""
+    """Return the state for the next line, and whether this line is kept."""
     bare = line.strip()
     section = _SECTION.match(line)
     if section:
@@ -281,7 +281,7 @@ def _step(line: str, state: str) -> tuple[str, bool]:  # noqa: PLR0911  one a ki
 
 
 def _below(line: str, bare: str, state: str) -> tuple[str, bool]:  # noqa: PLR0911  one a kind of line
-    """Go on below a heading: blank lines before the examples belong to it, the one behind them ends it."""
+    """Return the state below a heading: blank lines before its examples belong to it, one behind them ends it."""
     if _ends(line):
         return "", True
     if state == "fenced":
@@ -302,7 +302,7 @@ def _ends(line: str) -> bool:
 
 
 def _quotes_of(line: str) -> str:
-    """Return the closing or opening quotes of a line whose text goes, so that the code around it stays whole."""
+    """Return the opening or closing quotes of a removed line, so that the code around it stays valid."""
     indent = line[: len(line) - len(line.lstrip())]
     quotes = next(quotes for quotes in _QUOTES if quotes in line)
     return f"{indent}{quotes}" if line.count(quotes) == 1 else f"{indent}{quotes}{quotes}"
@@ -320,7 +320,7 @@ _NAMES = {
 
 
 def fault_of(record: Fields) -> Fault:
-    """Return the fault of one of its rows, as fine as its labels say it."""
+    """Return the fault of a row of CodeRanker's, as precisely as its labels say."""
     kind = record.text("ternary_label", record.text("binary_label", "")).casefold()
     intent = record.text("intent_error_label", "").casefold()
     execution = record.text("execution_error_label", "").casefold()
@@ -345,7 +345,7 @@ def _other(members: frozenset[Fault]) -> Fault:
 
 
 def unknown_label(record: Fields) -> str:
-    """Return how a label of one of its rows is read that its code does not write, or nothing."""
+    """Say how an unknown label of a row of CodeRanker's is read; empty if all are known."""
     for name, members in (("execution_error_label", EXECUTION), ("intent_error_label", INTENT)):
         label = record.text(name, "").casefold()
         if label and label not in {CORRECT, INTENT_ERROR, EXECUTION_ERROR, *_named(members)}:
@@ -354,7 +354,7 @@ def unknown_label(record: Fields) -> str:
 
 
 def _example_of(record: Fields, split: str) -> Example:
-    """Return one of its rows as ours."""
+    """Convert a row of CodeRanker's to an example."""
     prompt, fault = record.text("prompt"), fault_of(record)
     line = record.whole("error_line_number", -1, least=-1)
     task = hex_digest(" ".join(prompt.split()), 6)
@@ -372,7 +372,7 @@ def _example_of(record: Fields, split: str) -> Example:
 
 
 def collapsed(rows: Iterable[tuple[Example, bool]]) -> Iterator[Example]:
-    """Yield each row once, where copies stand one by one, with how often it stands there."""
+    """Yield each row once with its count, for datasets that repeat a row for each copy."""
     held: dict[Example, int] = {}
     for each, is_single in rows:
         if is_single:
@@ -387,30 +387,30 @@ _FAULTS = {str(fault).casefold(): fault for fault in Fault}
 
 
 def read(path: Path) -> Dataset:
-    """Read a data set; rows that cannot be used are reported, nothing usable at all is an error."""
+    """Read a dataset; report unusable rows, and raise InputError if no row is usable."""
     problems: list[Problem] = []
     return Dataset(tuple(stream(path, problems)), tuple(problems))
 
 
 def stream(path: Path, problems: list[Problem]) -> Iterator[Example]:
-    """Yield the rows of a data set as they are read; nothing usable at all is an error at the end."""
+    """Yield the rows of a dataset as they are read; raise InputError at the end if no row was usable."""
     none = True
     for example in _folder(path, problems) if path.is_dir() else _file(path, "", problems):
         none = False
         yield example
     if none:
         first = f": {problems[0]}" if problems else ""
-        raise InputError(f"'{path}' holds no row that can be used{first}; 'assay rank data' writes such rows")
+        raise InputError(f"'{path}' has no usable row{first}; 'assay rank data' writes such rows")
 
 
 def check_place(path: Path) -> None:
-    """Refuse a place that no dataset can be written to."""
+    """Refuse a path that a dataset cannot be written to."""
     if path.is_dir() or not path.suffix:
         raise InputError(f"cannot write a dataset to '{path}': give a file that ends in .jsonl or {PARQUET}")
 
 
 def write(path: Path, examples: Sequence[Example]) -> None:
-    """Write a data set; a file that is there is replaced at once or not at all."""
+    """Write a dataset to a file, atomically."""
     check_place(path)
     if path.suffix == PARQUET:
         with files.replacing(path) as beside:
@@ -420,17 +420,17 @@ def write(path: Path, examples: Sequence[Example]) -> None:
 
 
 def _even(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows that all have the fields that one of them has."""
+    """Return rows with the same fields: all fields of any of them."""
     names = dict.fromkeys(name for record in records for name in record)
     return [{name: record.get(name) for name in names} for record in records]
 
 
 def _folder(path: Path, problems: list[Problem]) -> Iterator[Example]:
-    """Yield the rows of the files of a folder, each of the split that the file is called for."""
+    """Yield the rows of the files of a folder, with the split that the file name gives."""
     found = [(split, path / f"{name}.json") for split, name in FILES.items()]
     if not any(file.exists() for _, file in found):
         names = ", ".join(f"{name}.json" for name in FILES.values())
-        raise InputError(f"'{path}' is a folder without {names}; give a file, or a folder as CodeRanker's code has it")
+        raise InputError(f"'{path}' is a folder without {names}; give a file, or a folder laid out like CodeRanker's")
     for split, file in found:
         if file.exists():
             yield from _file(file, split, problems)
@@ -441,7 +441,7 @@ def _file(path: Path, split: str, problems: list[Problem]) -> Iterator[Example]:
 
 
 def _examples(path: Path, split: str, problems: list[Problem]) -> Iterator[tuple[Example, bool]]:
-    """Yield the rows, and of each whether it is one of CodeRanker's, where copies stand one by one."""
+    """Yield each row, and whether it is one of CodeRanker's, which repeats a row for each copy."""
     for row, fields in rows.objects(path, problems):
         try:
             record = Fields(fields)

@@ -1,4 +1,4 @@
-"""Measure what the orders of rankers are worth on programs whose outcomes are known.
+"""Measure how good the orders of rankers are on programs with known outcomes.
 
 Every ranker sees the same pools. Smaller pools are drawn from the samples of a task without replacement, by seed, and
 figures are means over the draws of a task first, then over tasks. What running a program did not decide is in no pool.
@@ -35,13 +35,13 @@ LABELS = {"binary": faults.binary, "ternary": faults.ternary, "intent": faults.i
 
 @dataclass(frozen=True, slots=True)
 class EvaluationOptions:
-    """What is measured."""
+    """Options of a measurement."""
 
     ks: tuple[int, ...] = (1, 5)
     sizes: tuple[int, ...] = (0,)
     """Samples of a pool; 0 is all there are."""
     draws: int = 5
-    """Pools that are drawn of each task, where a pool is not all."""
+    """Pools drawn for each task, where a pool is not all."""
     seed: int = 0
 
 
@@ -65,7 +65,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class RankerDifference:
-    """How much more one ranker is worth than another."""
+    """The difference between two rankers in a measure."""
 
     a: str
     b: str
@@ -75,7 +75,7 @@ class RankerDifference:
 
 @dataclass(frozen=True, slots=True)
 class FaultPrediction:
-    """How well a ranker says what is wrong, of the programs of which it says anything."""
+    """How well a ranker predicts faults, on the programs that it predicts any for."""
 
     ranker: str
     opinions: int
@@ -86,7 +86,7 @@ class FaultPrediction:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """All of it."""
+    """All results of a measurement."""
 
     tasks: int
     samples: int
@@ -99,7 +99,7 @@ class Evaluation:
 
 @dataclass(slots=True)
 class _Run:
-    """What one ranker came to on pools of one size."""
+    """Collected values of one ranker on pools of one size."""
 
     per_task: dict[RankMeasure, dict[str, float]]
     seconds: float = 0.0
@@ -119,7 +119,7 @@ def evaluate(
     book = {task.id: task for task in tasks}
     groups = by_task(examples)
     if not groups:
-        raise InputError("there is no program with an outcome: nothing can be measured")
+        raise InputError("no program has an outcome: there is nothing to measure")
     cells: list[Cell] = []
     differences: list[RankerDifference] = []
     predicted: list[FaultPrediction] = []
@@ -140,7 +140,7 @@ def evaluate(
 
 
 def _runs(names: Sequence[str], plan: EvaluationOptions, size: int) -> tuple[_Run, dict[str, _Run]]:
-    """Return what is measured of the samples as they are, and of each ranker: nothing yet."""
+    """Return an empty run for the unranked samples, and one for each ranker."""
     measures = [measure for measure in passk.measures(plan.ks) if not size or measure.k <= size]
     return _Run({each: {} for each in measures}), {name: _Run({each: {} for each in measures}) for name in names}
 
@@ -150,7 +150,7 @@ def _say(report: Progress | None, size: int, done: int, total: int) -> None:
         report(f"pools of {size}" if size else "pools", done, total)
 
 
-def drawn(group: Sequence[Example], size: int, draw: int, seed: int) -> list[Example]:
+def draw_pool(group: Sequence[Example], size: int, draw: int, seed: int) -> list[Example]:
     """Return a pool of a task: all of it, or as many samples as asked for, drawn without replacement."""
     if not size:
         return list(group)
@@ -161,7 +161,7 @@ def drawn(group: Sequence[Example], size: int, draw: int, seed: int) -> list[Exa
 
 
 def judged(example: Example, score: float) -> Judged:
-    """Return a row as measures take it."""
+    """Convert a row to the form of the measures."""
     return Judged(score, example.fault is Fault.CORRECT, example.runs, example.n, example.source)
 
 
@@ -176,7 +176,7 @@ def _measure(  # noqa: PLR0913, PLR0917  each is one thing
 ) -> None:
     """Add the values of one task."""
     draws = plan.draws if size and size < sum(each.n for each in group) else 1
-    pools = [drawn(group, size, draw, plan.seed) for draw in range(draws)]
+    pools = [draw_pool(group, size, draw, plan.seed) for draw in range(draws)]
     _add(plain, task.id, [[judged(each, 0.0) for each in pool] for pool in pools])
     for ranker in rankers:
         run, scored = runs[ranker.name], []

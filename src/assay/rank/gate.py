@@ -1,4 +1,4 @@
-"""Find what surely fails in a program, without running it.
+"""Find certain faults of a program without running it.
 
 A finding is a fault with its line: text that is not Python, a name that nothing defines, no function of the name that
 the task asks for, no value returned, or only values of another kind than the task's text shows. The text is all that is
@@ -35,20 +35,20 @@ _Finding = tuple[Fault | None, int]
 
 @dataclass(frozen=True, slots=True)
 class TaskWants:
-    """What a task's text says about the programs that answer it."""
+    """Requirements in a task's text for its programs."""
 
     entry: str = ""
     arity: int = -1
-    """How many arguments the function takes; -1 where the text does not say."""
-    given: tuple[str, ...] = ()
-    """The kind of each argument, empty where it is unknown."""
+    """How many arguments the function takes; -1 if the text does not say."""
+    arguments: tuple[str, ...] = ()
+    """The kind of each argument; empty if unknown."""
     returned: frozenset[str] = frozenset()
-    """The kinds of value that may be returned; empty where they are unknown."""
+    """The kinds of value that may be returned; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What can be seen in one program."""
+    """Static facts about one program."""
 
     fault: Fault | None
     """How it surely fails; None where nothing shows that it does."""
@@ -61,7 +61,7 @@ class Facts:
 
 
 def wants_of(task: Task) -> TaskWants:
-    """Return what a task's text asks of a program."""
+    """Return the requirements in a task's text for a program."""
     text = task.prompt[:_MAX_PROMPT_CHARS]
     if not task.entry_point or not text.strip():
         return TaskWants(task.entry_point)
@@ -90,14 +90,14 @@ def _argument_kinds(function: ast.FunctionDef | None, calls: Iterable[Call]) -> 
 
 
 def _returned(function: ast.FunctionDef | None, calls: Iterable[Call]) -> frozenset[str]:
-    """Return what the examples show and what the annotation says: examples show None where it may be returned, too."""
+    """Return the kinds in the annotation and in the examples, which show whether None may be returned."""
     shown = {"None" if call.expected is None else type(call.expected).__name__ for call in calls}
     hint = _kind_of(function.returns) if function else ""
     return frozenset((shown | ({hint} - {""})) & KINDS)
 
 
 def _kind_of(annotation: ast.expr | None) -> str:
-    """Return the kind of value that an annotation names, empty where it names none of them, or several."""
+    """Return the kind of value that an annotation names; empty for none of the known kinds, or several."""
     match annotation:
         case ast.Subscript(value=value):
             return "" if getattr(value, "id", "") in {"Optional", "Union"} else _kind_of(value)
@@ -108,7 +108,7 @@ def _kind_of(annotation: ast.expr | None) -> str:
 
 
 def facts(source: str, task: TaskWants, *, is_finished: bool = True) -> Facts:
-    """Return what can be seen in a program that answers a task; an unfinished one may still get what it lacks."""
+    """Return the static facts of a program; an unfinished one may still get what it lacks."""
     read = parsed(source)
     if read.tree is None:
         return Facts(None if read.unread else Fault.SYNTAX_ERROR, read.line, parses=False, canon=of_text(source))
@@ -131,7 +131,7 @@ class _Relevant:
 
 
 def _relevant(tree: ast.Module, entry: str) -> _Relevant:
-    """Return the function of a name with what it reaches at the top of the program, else all of the program."""
+    """Return the function of a name and the top-level definitions that it reaches, or else the whole program."""
     main = _main(tree, entry) if entry else None
     if main is None:
         return _Relevant(None, tuple(tree.body), tuple(chain.from_iterable(map(walk, tree.body))))
@@ -151,7 +151,7 @@ def _relevant(tree: ast.Module, entry: str) -> _Relevant:
 
 
 def _main(tree: ast.Module, entry: str) -> _Function | None:
-    """Return the last function of a name at the top, else the first anywhere, as a method of a class."""
+    """Return the last top-level function of a name, or else the first one anywhere, such as a method."""
     at_top = [node for node in tree.body if isinstance(node, _FUNCTIONS) and node.name == entry]
     if at_top:
         return at_top[-1]
@@ -170,7 +170,7 @@ def _defines(node: ast.stmt) -> tuple[str, ...]:
 
 
 def _finding(tree: ast.Module, part: _Relevant, task: TaskWants) -> _Finding:
-    """Return how a finished program surely fails, and where."""
+    """Return the certain fault of a finished program, and its line."""
     known = names(tree)
     if task.entry and part.main is None and task.entry not in known.top:
         return Fault.FUNCTION_NOT_FOUND, -1
@@ -182,7 +182,7 @@ def _finding(tree: ast.Module, part: _Relevant, task: TaskWants) -> _Finding:
 
 
 def _finding_so_far(tree: ast.Module, part: _Relevant, task: TaskWants) -> _Finding:
-    """Return how a program surely fails of which only the beginning is known.
+    """Return the certain fault of an unfinished program, and its line.
 
     A function that is missing, a return and a name that is called may all follow; a name that is only read may not.
     """
@@ -199,7 +199,7 @@ def _finding_so_far(tree: ast.Module, part: _Relevant, task: TaskWants) -> _Find
 
 
 def _idle(tree: ast.Module, part: _Relevant) -> list[range]:
-    """Return the lines of functions that the entry point never reaches: faults in them never show."""
+    """Return the lines of functions that the entry point never reaches, whose faults have no effect."""
     if part.main is None:
         return []
     used = set(map(id, part.roots))
@@ -208,13 +208,13 @@ def _idle(tree: ast.Module, part: _Relevant) -> list[range]:
 
 
 def _finding_in(main: _Function, nodes: Sequence[ast.AST], task: TaskWants) -> _Finding:
-    """Return how the function that the task asks for surely fails: by its parameters, its methods, what it returns."""
+    """Return the certain fault of the task's function: in its parameters, its methods or its results."""
     arguments = [argument for argument in (*main.args.posonlyargs, *main.args.args) if argument.arg != "self"]
     if not _fits(main, len(arguments), task):
         return Fault.TYPE_ERROR, main.lineno
-    given = dict(zip((argument.arg for argument in arguments), task.given, strict=False))
+    argument_kinds = dict(zip((argument.arg for argument in arguments), task.arguments, strict=False))
     own = _own_nodes(nodes)
-    known = {each.arg: given.get(each.arg) or _kind_of(each.annotation) for each in arguments}
+    known = {each.arg: argument_kinds.get(each.arg) or _kind_of(each.annotation) for each in arguments}
     variables = variables_of(nodes, {name: frozenset({kind}) if kind else NONE for name, kind in known.items()})
     if (line := _wrong_method(own, variables)) > 0:
         return Fault.EXECUTION_OTHER, line
@@ -237,7 +237,7 @@ def _fits(main: _Function, arity: int, task: TaskWants) -> bool:
 
 
 def _own_nodes(nodes: Sequence[ast.AST]) -> Sequence[ast.AST]:
-    """Return the nodes of a function, itself first, but those of functions and classes inside it."""
+    """Return the nodes of a function, itself first, without those of inner functions and classes."""
     every = nodes[1:]
     if not any(isinstance(node, _OWN_SCOPE) for node in every):
         return every
@@ -252,7 +252,7 @@ def _own_nodes(nodes: Sequence[ast.AST]) -> Sequence[ast.AST]:
 
 
 def _wrong_method(nodes: Sequence[ast.AST], variables: Mapping[str, Kinds]) -> int:
-    """Return the first line that reads an attribute of a value that has none of that name, -1 without one."""
+    """Return the first line that reads a missing attribute of a value; -1 without one."""
     lines = []
     for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
@@ -264,15 +264,15 @@ def _wrong_method(nodes: Sequence[ast.AST], variables: Mapping[str, Kinds]) -> i
     return min(lines, default=-1)
 
 
-def _wrong_return(own: Sequence[ast.AST], variables: Mapping[str, Kinds], wanted: Kinds) -> Fault | None:
-    """Return the fault of a function that returns no value, or none of a wanted kind."""
+def _wrong_return(own: Sequence[ast.AST], variables: Mapping[str, Kinds], expected: Kinds) -> Fault | None:
+    """Return the fault of a function that returns no value, or none of an expected kind."""
     returns = [node for node in own if isinstance(node, ast.Return)]
     valued = [node.value for node in returns if node.value is not None]
     yields = any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own)
-    if not (valued or yields) and wanted != {"None"}:
+    if not (valued or yields) and expected != {"None"}:
         return Fault.NONE_ERROR
-    if wanted & {"int", "float", "bool"}:
-        wanted = wanted | {"int", "float"} | (frozenset({"bool"}) & wanted)
+    if expected & {"int", "float", "bool"}:
+        expected = expected | {"int", "float"} | (frozenset({"bool"}) & expected)
     found = [kinds(value, variables) for value in valued]
-    wrong = sum(bool(each) and not each & wanted for each in found)
-    return Fault.OUTPUT_TYPE_ERROR if wanted and wrong >= max(len(returns), 1) else None
+    wrong = sum(bool(each) and not each & expected for each in found)
+    return Fault.OUTPUT_TYPE_ERROR if expected and wrong >= max(len(returns), 1) else None

@@ -1,4 +1,4 @@
-"""Say how a neural ranker is trained, what it predicts and what its folder holds, and turn programs into its tokens.
+"""Define the settings, the classes and the files of a neural ranker, and turn programs into its tokens.
 
 The five tasks are those of Inala et al. 2022 (section 3.2). The first class of each is `correct`: its probability is
 the score.
@@ -58,7 +58,7 @@ def class_of(task: str, fault: Fault) -> int:
 
 
 def fault_of(name: str) -> Fault | None:
-    """Return the fault that a class stands for, or None where it stands for several."""
+    """Return the fault of a class; None if the class stands for several."""
     return _FAULTS.get(name)
 
 
@@ -73,7 +73,7 @@ _AMOUNTS = (
 
 @dataclass(frozen=True, slots=True)
 class NeuralSettings:
-    """The defaults are the paper's (section 4.1) where it gives one; `PAPER` has what else its training does."""
+    """Settings of a training; defaults are the paper's (section 4.1), and `PAPER` has its other choices."""
 
     base: str = "microsoft/codebert-base"
     """An encoder or decoder: a name on the hub, or a folder."""
@@ -115,7 +115,7 @@ class NeuralSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be run."""
+        """Refuse settings that cannot be run."""
         one_of("task", self.task, tuple(CLASSES))
         one_of("precision", self.precision, PRECISIONS)
         one_of("line_head", self.line_head, LINE_HEADS)
@@ -154,7 +154,7 @@ _MAX_INDENTS = 12
 
 @dataclass(frozen=True, slots=True)
 class TokenLayout:
-    """Which tokens stand around prompt and code; saved beside the model."""
+    """The tokens around prompt and code; saved beside the model."""
 
     opening: tuple[int, ...]
     separator: int
@@ -177,11 +177,11 @@ class TokenRow:
     """Where the newline tokens stand: no error, after line 1, after line 2, …, beyond the window."""
 
     def place_of(self, line: int) -> int:
-        """Return which newline stands for a line, -1 being none."""
+        """Return the newline of a line; -1 for none."""
         return 0 if line < 1 else min(line, len(self.newlines) - 1)
 
     def line_of(self, place: int) -> int:
-        """Return the line that a newline stands for, -1 for no error and for one beyond what is seen."""
+        """Return the line of a newline; -1 for no error and for one beyond the window."""
         return place if 0 < place < len(self.newlines) - 1 else -1
 
 
@@ -198,7 +198,7 @@ class TokenBatch:
 
 
 class Reader:
-    """Programs to rows of tokens, each line tokenized once."""
+    """Converts programs to rows of tokens; each line is tokenized once."""
 
     def __init__(self, tokenizer: Any, layout: TokenLayout) -> None:
         self.tokenizer = tokenizer
@@ -248,16 +248,16 @@ class Reader:
 
 
 def layout_of(tokenizer: Any, special: Mapping[str, str], *, window: int, code_least: int) -> TokenLayout:
-    """Return how to lay out rows for a tokenizer, adding the tokens it lacks; `special` gives a role its token."""
+    """Return the layout of rows for a tokenizer, adding the tokens it lacks; `special` gives a role its token."""
 
-    def known(*roles: str) -> list[int]:
+    def ids_of(*roles: str) -> list[int]:
         ids = (tokenizer.token_to_id(special[role]) for role in roles if special.get(role))
         return [place for place in ids if place is not None]
 
     newline, indent = _newline(tokenizer, special.get("unk_token", "")), _indent(tokenizer)
-    closing = (known("sep_token", "eos_token") or [newline])[0]
-    padding = (known("pad_token", "eos_token") or [0])[0]
-    opening = tuple(known("cls_token", "bos_token")[:1])
+    closing = (ids_of("sep_token", "eos_token") or [newline])[0]
+    padding = (ids_of("pad_token", "eos_token") or [0])[0]
+    opening = tuple(ids_of("cls_token", "bos_token")[:1])
     return TokenLayout(opening, closing, closing, padding, newline, indent, window, min(code_least, window // 2))
 
 
@@ -268,7 +268,7 @@ def _newline(tokenizer: Any, unknown: str) -> int:
 
 
 def _indent(tokenizer: Any) -> int:
-    """Return the token of an indentation, -1 where blanks are kept."""
+    """Return the token of an indentation; -1 if the tokenizer keeps blanks."""
     flat, deep = (tokenizer.encode(text, add_special_tokens=False).ids for text in ("a", " " * COLUMNS + "a"))
     return _added(tokenizer, INDENT) if flat == deep else -1
 
@@ -283,7 +283,7 @@ def _added(tokenizer: Any, token: str) -> int:
 
 
 def lines_of(source: str) -> list[str]:
-    """Return the lines of a program as Python counts them; a form feed ends none."""
+    """Return the lines of a program as Python counts them, where a form feed does not end a line."""
     lines = _LINE_END.split(source)
     return lines[:-1] if lines[-1] == "" else lines
 
@@ -307,7 +307,7 @@ def padded(rows: Sequence[TokenRow], padding: int) -> TokenBatch:
 
 
 def by_length(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
-    """Yield the places of rows, like lengths together, at most `size` at a time: padding costs what text costs."""
+    """Yield the positions of rows by similar length, at most `size` at a time, since padding costs as much as text."""
     order = sorted(range(len(lengths)), key=lambda place: lengths[place])
     for start in range(0, len(order), size):
         yield order[start : start + size]
@@ -321,7 +321,7 @@ _BLOCK = 1024
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabeledRows:
-    """Programs as tokens, four bytes each, with a column for all that is known of them."""
+    """Programs as tokens of four bytes, with columns for their labels."""
 
     rows: list[TokenRow]
     about: Mapping[str, Ints]
@@ -336,7 +336,7 @@ class LabeledRows:
 
 @dataclass(frozen=True, slots=True)
 class LearningData:
-    """What is learned and what chooses the ranker."""
+    """The rows to train on, and those that select the best ranker."""
 
     train: LabeledRows
     valid: LabeledRows
@@ -347,7 +347,7 @@ class LearningData:
 
 
 def learning_data(examples: Iterable[Example], reader: Reader) -> LearningData:
-    """Return the tokens of programs, which are read a block at a time."""
+    """Tokenize programs, which are read in blocks."""
     rows: dict[str, list[TokenRow]] = {split: [] for split in SPLITS}
     about: dict[str, list[tuple[int, ...]]] = {split: [] for split in SPLITS}
     split_of, number_of = dict[str, str](), dict[str, int]()
@@ -400,20 +400,20 @@ FORMAT = 2
 
 @dataclass(frozen=True, slots=True)
 class ModelCard:
-    """What a folder holds."""
+    """Description of a trained ranker in its folder."""
 
     base: str
-    """What people call the model that was trained on: a name on the hub, or a folder's last part."""
+    """The name of the base model: on the hub, or the last part of its folder."""
     task: str
     reads: str
-    """Whose state tells the class: the `first` token's, or the `last` one's where a model cannot look ahead."""
+    """The token whose state gives the class: the `first`, or the `last` in a model that cannot look ahead."""
     layout: TokenLayout
     found: Mapping[str, float]
-    """What the validation set said of it."""
+    """Its measures on the validation set."""
     classes: tuple[str, ...]
-    """What it tells apart, `correct` first."""
+    """The classes that it predicts, `correct` first."""
     line_head: str
-    """How the line is told, empty where it is not."""
+    """How the line is predicted; empty if it is not."""
 
 
 def write_about(folder: Path, about: ModelCard) -> None:
@@ -422,10 +422,10 @@ def write_about(folder: Path, about: ModelCard) -> None:
 
 
 def read_about(folder: Path) -> ModelCard:
-    """Read `ranker.json`; a folder that holds no trained ranker is refused, with what it lacks."""
+    """Read `ranker.json`; raise InputError with what is missing if a folder has no trained ranker."""
     file = folder / ABOUT
     if not file.is_file():
-        there = f"{folder} holds no {ABOUT}" if folder.is_dir() else f"no folder {folder}"
+        there = f"{folder} has no {ABOUT}" if folder.is_dir() else f"no folder {folder}"
         raise InputError(f"{there}; train a ranker with 'assay rank train', and name the folder that it wrote")
     try:
         about: dict[str, Any] = json.loads(file.read_text("utf-8"))
@@ -440,7 +440,7 @@ def read_about(folder: Path) -> ModelCard:
 
 
 def required_file(folder: Path, name: str) -> Path:
-    """Return a file of a folder, which has to be there."""
+    """Return a required file of a folder."""
     if not (folder / name).is_file():
         raise InputError(f"no {name} in {folder}; copy the whole folder that 'assay rank train' wrote, or train again")
     return folder / name

@@ -1,4 +1,4 @@
-"""A transformer with two small heads that tell how a program fails and at which line (Inala et al. 2022, 3.3).
+"""Define a transformer with two small heads, for the fault of a program and its line (Inala et al. 2022, 3.3).
 
 The class is told by the first token's state; by the last one's where the model cannot look ahead, which is tried out,
 since no configuration says it. The line is told by dot products of the newline tokens' states with an error-line
@@ -39,7 +39,7 @@ _ROLES = ("cls_token", "bos_token", "sep_token", "eos_token", "pad_token", "unk_
 
 
 class RankerModel(nn.Module):
-    """A base model, a head for the class, and one for the line where the task has lines."""
+    """A base model with a head for the class, and one for the line if the task has lines."""
 
     def __init__(self, body: nn.Module, classes: int, reads: str, line_head: str) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class RankerModel(nn.Module):
         self._segmented = getattr(body.config, "type_vocab_size", 0) > 1
 
     def forward(self, ids: Tensor, mask: Tensor, segments: Tensor) -> tuple[Tensor, ...]:
-        """Return a logit a class, and with lines one a token, of which those of newlines mean something."""
+        """Return one logit per class, and with lines one per token, of which only those of newlines are used."""
         kinds = {"token_type_ids": segments} if self._segmented else {}
         states = self.body(input_ids=ids, attention_mask=mask, **kinds).last_hidden_state
         device = states.device.type
@@ -59,7 +59,7 @@ class RankerModel(nn.Module):
             return self._logits(states.float(), mask)
 
     def _logits(self, states: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
-        """Return what the heads make of the states."""
+        """Return the logits of the heads for some states."""
         telling = states[:, 0] if self.reads == "first" else _last(states, mask)
         classes = self.classify(telling)
         if self.blame is None:
@@ -68,14 +68,14 @@ class RankerModel(nn.Module):
 
 
 class _Mapped(nn.Linear):
-    """The error-line vector of each row, made from the state that tells its class."""
+    """The error-line vector of each row, computed from the state that gives its class."""
 
     def __init__(self, width: int) -> None:
         super().__init__(width, width)
         self._scale = width**-0.5
 
     def forward(self, telling: Tensor) -> Tensor:
-        """Return a vector a row."""
+        """Return one vector per row."""
         vectors: Tensor = super().forward(telling)[:, None, :] * self._scale
         return vectors
 
@@ -97,7 +97,7 @@ _HEADS: dict[str, Callable[[int], nn.Module]] = {"mapped": _Mapped, "vector": _V
 
 @dataclass(frozen=True, slots=True)
 class BaseModel:
-    """What a ranker is trained from."""
+    """A base model to train, with its tokenizer and layout."""
 
     body: Any
     tokenizer: Tokenizer
@@ -122,7 +122,7 @@ class TorchRunner:
 
 
 def open_torch(folder: Path, about: ModelCard, options: ModelOptions) -> TorchRunner:
-    """Return a trained ranker, on the GPU where there is one, in float32 unless asked otherwise."""
+    """Return a trained ranker, on a GPU if there is one, in float32 by default."""
     device = device_of(options, f"neural:{folder}")
     model = load(folder, about).eval().to(device)
     model.body.to(PRECISIONS[options.dtype or "fp32"])
@@ -130,12 +130,12 @@ def open_torch(folder: Path, about: ModelCard, options: ModelOptions) -> TorchRu
 
 
 def tensors(batch: TokenBatch, device: str) -> tuple[Tensor, ...]:
-    """Return what a model reads of a batch."""
+    """Return the tensors of a batch that a model reads."""
     return tuple(torch.from_numpy(each).to(device) for each in (batch.ids, batch.mask, batch.segments))
 
 
 def open_base(settings: NeuralSettings) -> BaseModel:
-    """Return a base model with its tokenizer, how to lay out rows, and which token tells the class."""
+    """Return a base model with its tokenizer, the layout of its rows, and the token that gives the class."""
     base = settings.base
     options = hub_options(base)
     logging.disable_progress_bar()
@@ -146,7 +146,7 @@ def open_base(settings: NeuralSettings) -> BaseModel:
     if getattr(config, "is_encoder_decoder", False):
         raise InputError(f"{base!r} is an encoder with a decoder; wanted one of the two, like microsoft/codebert-base")
     if not getattr(named, "is_fast", False):
-        raise InputError(f"the tokenizer of {base!r} has no tokenizer.json and none can be made; choose another model")
+        raise InputError(f"the tokenizer of {base!r} cannot be saved as a tokenizer.json; choose another model")
     if settings.layers > (every := getattr(config, "num_hidden_layers", settings.layers)):
         raise InputError(f"layers = {settings.layers}: {base!r} has {every}")
     config = _lowest(config, settings.layers)
@@ -163,7 +163,7 @@ def open_base(settings: NeuralSettings) -> BaseModel:
 
 
 def _lowest(config: Any, layers: int) -> Any:
-    """Return a configuration of the lowest layers, 0 is all, in which lists with an entry a layer are as long."""
+    """Return a configuration with only the lowest layers (0: all), with lists of layers cut accordingly."""
     every = getattr(config, "num_hidden_layers", 0)
     if not 0 < layers < every:
         return config
@@ -177,7 +177,7 @@ def _lowest(config: Any, layers: int) -> Any:
 
 
 def save(folder: Path, model: RankerModel, tokenizer: Tokenizer, about: ModelCard) -> None:
-    """Write all that ranking needs, each file whole; `ranker.json` last, since it says that the rest is there."""
+    """Write all files of a ranker atomically, `ranker.json` last: it shows that the others are complete."""
     with files.replacing_folder(folder) as beside:
         model.body.config.save_pretrained(beside)
         tokenizer.save(str(beside / neural_data.TOKENIZER))
@@ -214,7 +214,7 @@ def _looks_ahead(body: Any) -> bool:
 
 
 def _positions(body: Any) -> int:
-    """Return how many tokens a model reads at most; models of RoBERTa's kind count from after the padding."""
+    """Return the most tokens that a model reads; RoBERTa's kind counts positions after the padding token."""
     most = getattr(body.config, "max_position_embeddings", 0) or 2**31
     for name, module in body.named_modules():
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:

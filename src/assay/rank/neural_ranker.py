@@ -1,4 +1,4 @@
-"""The ranker `neural:FOLDER`: a trained transformer says how likely each program is right, and how it fails.
+"""Rank programs with a trained transformer (`neural:FOLDER`): the probability of being right, and the fault.
 
 `ranker.json` in the folder says what was trained and how programs are laid out, `tokenizer.json` is the tokenizer with
 the added tokens, `config.json` and `model.safetensors` are the model. `neural:FOLDER?dtype=bf16&device=cuda:1` chooses
@@ -43,7 +43,7 @@ _OPTIONS = ("dtype", "device", "batch")
 
 
 class LogitsRunner(Protocol):
-    """What turns a batch into logits."""
+    """A model that turns a batch into logits."""
 
     def run(self, batch: TokenBatch) -> tuple[Floats, ...]:
         """Return the logits of the classes, and with lines those of the tokens."""
@@ -51,7 +51,7 @@ class LogitsRunner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ProgramPrediction:
-    """What a model says of one program."""
+    """The prediction of a model for one program."""
 
     classes: Shares
     """The probability of each class."""
@@ -60,11 +60,11 @@ class ProgramPrediction:
 
 
 class NeuralRanker:
-    """A trained model."""
+    """A ranker with a trained model."""
 
     def __init__(self, path: str = "") -> None:
         if not path:
-            raise InputError("neural: wants the folder of a ranker, as in neural:PATH; 'assay rank train' writes one")
+            raise InputError("neural: needs the folder of a ranker, as in neural:PATH; 'assay rank train' writes one")
         self.name = f"neural:{path}"
         folder, options = split_model(path, _OPTIONS, "neural")
         place = Path(folder).expanduser()
@@ -73,11 +73,11 @@ class NeuralRanker:
         self._reader, self._runner = _open(place, self._about, options)
 
     def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
-        """Return what the model says of each program."""
+        """Return the model's ranking of each program."""
         return self.rank_many([(task, programs)])[0]
 
     def rank_many(self, pools: Sequence[Pool]) -> list[list[Ranked]]:
-        """Return what the model says of each program of several tasks, which share batches."""
+        """Return the model's ranking of each program of several tasks, which share batches."""
         sources: dict[tuple[str, str], int] = {}
         rows: list[TokenRow] = []
         for task, programs in pools:
@@ -104,7 +104,7 @@ class NeuralRanker:
 def opinions(
     runner: LogitsRunner, rows: Sequence[TokenRow], padding: int, size: int = _BATCH
 ) -> list[ProgramPrediction]:
-    """Return what a model says of each row."""
+    """Return the predictions of a model for each row."""
     said: list[ProgramPrediction | None] = [None] * len(rows)
     for places in by_length([len(row.ids) for row in rows], size):
         classes, *tokens = runner.run(padded([rows[place] for place in places], padding))
@@ -115,7 +115,7 @@ def opinions(
 
 
 def _softmax(logits: Floats) -> Shares:
-    """Return shares of one; in double precision, for near certainties would be ties in single."""
+    """Return probabilities in double precision, since near certainties would be ties in single precision."""
     raised = np.exp(logits.astype(np.float64) - logits.max(initial=-np.inf))
     shares: Shares = raised / raised.sum()
     return shares
@@ -133,7 +133,7 @@ def _open(folder: Path, about: ModelCard, options: ModelOptions) -> tuple[Reader
 
 
 def open_reader(folder: Path, layout: TokenLayout) -> Reader:
-    """Return what turns programs into rows the way they were when the ranker was trained."""
+    """Return the reader that turns programs into rows as in the training of the ranker."""
     from tokenizers import Tokenizer
 
     file = required_file(folder, TOKENIZER)

@@ -1,4 +1,4 @@
-"""Read candidate programs, open the rankers that specs name, ask them, and order what they say.
+"""Read candidate programs, open rankers by their specs, run them, and order the programs.
 
 Without tasks, samples that name none are one task's candidates, and the others are grouped by `task_id`; the prompt is
 the sample's own where it has one. A folder of Python files is one task's candidates, too.
@@ -41,14 +41,14 @@ _NOT_READ = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Pools:
-    """Tasks and their candidates, in the order in which they were met."""
+    """Tasks and their candidates, in the order of the input."""
 
     tasks: tuple[Task, ...]
     programs: tuple[Program, ...]
     problems: tuple[Problem, ...] = ()
 
     def __iter__(self) -> Iterator[tuple[Task, tuple[Program, ...]]]:
-        """Yield each task that has candidates with them."""
+        """Yield each task that has candidates, with these."""
         of: dict[str, list[Program]] = {}
         for program in self.programs:
             of.setdefault(program.task_id, []).append(program)
@@ -58,7 +58,7 @@ class Pools:
 
 
 def read(path: Path, tasks: Sequence[Task] | None = None, how: ReadingOptions | None = None) -> Pools:
-    """Return the candidates of a file or folder; none at all is an error."""
+    """Read the candidates of a file or folder; raise InputError if there are none."""
     how = how or ReadingOptions()
     if path.suffix == ".py" or (path.is_dir() and not any(path.glob("*/*.py"))):
         pools = _python(path, tasks)
@@ -71,12 +71,12 @@ def read(path: Path, tasks: Sequence[Task] | None = None, how: ReadingOptions | 
         pools = Pools(tuple(tasks), read.programs, (*read.problems, *unknown))
     if not pools.programs:
         first = f": {pools.problems[0]}" if pools.problems else ""
-        raise InputError(f"'{path}' holds no program to rank{first}")
+        raise InputError(f"'{path}' has no program to rank{first}")
     return pools
 
 
 def notes(task: Task, programs: Sequence[Program], *, are_whole: bool = True) -> list[Problem]:
-    """Return what keeps an order of these programs from saying much; some are only beginnings of programs."""
+    """Return notes on why an order of these programs means little, such as programs that do not parse."""
     if len(programs) == 1:
         return [Problem(task.id, "one program: it is scored, there is nothing to order")]
     found = []
@@ -91,7 +91,7 @@ def notes(task: Task, programs: Sequence[Program], *, are_whole: bool = True) ->
 
 
 def notes_on_order(task: Task, ranked: Sequence[Ranked], parts: Sequence[str]) -> list[Problem]:
-    """Return what an order does not say, by rankers of these specs: examples that were not found, and a tie."""
+    """Return notes on an order by rankers of these specs: examples that were not found, and a tie."""
     found = []
     if "examples" in parts and not examples_in(task):
         found.append(Problem(task.id, "its text shows no example that can be run: examples holds all programs equal"))
@@ -124,7 +124,7 @@ def _python(path: Path, tasks: Sequence[Task] | None) -> Pools:
 
 
 def _without_tasks(path: Path, how: ReadingOptions) -> Pools:
-    """Return samples whose tasks are known by nothing but what the samples say of them."""
+    """Return samples with tasks made from the samples' own fields."""
     tasks: dict[str, Task] = {}
     counts = Counter[str]()
     programs: list[Program] = []
@@ -145,7 +145,7 @@ def _without_tasks(path: Path, how: ReadingOptions) -> Pools:
 
 
 def _program(record: Fields, task: Task, number: int, how: ReadingOptions) -> Program:
-    """Return a program; one without an id gets the one that assay exec gives it."""
+    """Return a program; without an id it gets the one that assay exec would give it."""
     name = record.name("id") if "id" in record else f"{task.id}#{number}"
     count, tags = record.whole("n", 1, least=1), record.tags(*_TAGS)
     made = samples.answer_of(record, task, how)
@@ -166,27 +166,27 @@ _Key = tuple[Task, tuple[Program, ...]]
 
 
 class SharedRanker:
-    """The ranker that it wraps, with a memory of the pools of the tasks that it was asked about last."""
+    """A ranker with a cache of the pools of the last tasks."""
 
     def __init__(self, ranker: Ranker) -> None:
         self.name = ranker.name
         self._ranker = ranker
-        self._known: list[tuple[_Key, list[Ranked]]] = []
+        self._cache: list[tuple[_Key, list[Ranked]]] = []
 
     def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
-        """Return what the ranker says of each program."""
+        """Return the ranking of each program."""
         return self.rank_many([(task, programs)])[0]
 
     def rank_many(self, pools: Sequence[Pool]) -> list[list[Ranked]]:
-        """Return what the ranker says of each program of several pools."""
+        """Return the ranking of each program of several pools."""
         keys = [(task, tuple(programs)) for task, programs in pools]
-        self._known = [(key, ranked) for key, ranked in self._known if any(key[0] == task for task, _ in keys)]
-        missing = [key for key in keys if self._found(key) is None]
-        self._known += zip(missing, ranked_pools(self._ranker, missing), strict=True)
-        return [list(self._found(key) or ()) for key in keys]
+        self._cache = [(key, ranked) for key, ranked in self._cache if any(key[0] == task for task, _ in keys)]
+        missing = [key for key in keys if self._recall(key) is None]
+        self._cache += zip(missing, ranked_pools(self._ranker, missing), strict=True)
+        return [list(self._recall(key) or ()) for key in keys]
 
-    def _found(self, key: _Key) -> list[Ranked] | None:
-        return next((ranked for known, ranked in self._known if known == key), None)
+    def _recall(self, key: _Key) -> list[Ranked] | None:
+        return next((ranked for known, ranked in self._cache if known == key), None)
 
 
 def ranker_of(spec: str = "consensus", runner: ProgramRunner | None = None) -> Ranker:
@@ -195,7 +195,7 @@ def ranker_of(spec: str = "consensus", runner: ProgramRunner | None = None) -> R
 
 
 def rankers_of(specs: Sequence[str], runner: ProgramRunner | None = None) -> list[Ranker]:
-    """Return the rankers of some specs; a part that several of them name is one ranker, asked about each pool once."""
+    """Return the rankers of some specs; a part in several of them is one ranker, which ranks each pool once."""
     names = [part for spec in specs for part in parts_of(spec)]
     made = {part: _one(part, runner) for part in dict.fromkeys(names)}
     parts = {part: SharedRanker(each) if names.count(part) > 1 else each for part, each in made.items()}
@@ -204,12 +204,12 @@ def rankers_of(specs: Sequence[str], runner: ProgramRunner | None = None) -> lis
 
 
 def parts_of(spec: str) -> list[str]:
-    """Return the specs that a `+` joins; one inside a path joins nothing."""
+    """Split a spec at each `+` that joins rankers, not at one inside a path."""
     names = "|".join(map(re.escape, plugins.names("ranker")))
     parts = re.split(rf"\+(?=(?:{names})(?:[:+]|$))", spec)
     for part in parts:
         if not part.strip():
-            raise InputError(f"'{spec}' names no ranker; known: {', '.join(plugins.names('ranker'))}")
+            raise InputError(f"'{spec}' does not name a ranker; known: {', '.join(plugins.names('ranker'))}")
         plugins.place("ranker", part.partition(":")[0])
     return parts
 
@@ -233,7 +233,7 @@ def _one(spec: str, runner: ProgramRunner | None) -> Ranker:
 
 
 def ranked_pools(ranker: Ranker, pools: Iterable[Pool]) -> Iterator[list[Ranked]]:
-    """Yield what a ranker thinks of the programs of each pool, in their order.
+    """Yield the ranking of the programs of each pool, in their order.
 
     A ranker whose cost is a batch of texts, as a transformer's is, has `rank_many`: programs of several tasks then
     share batches, and equal programs of one task, in several pools, are read once. Others rank task by task.
@@ -247,7 +247,7 @@ def ranked_pools(ranker: Ranker, pools: Iterable[Pool]) -> Iterator[list[Ranked]
 
 
 def _blocks(pools: Iterable[Pool]) -> Iterator[Sequence[Pool]]:
-    """Yield pools that together have some hundred programs."""
+    """Yield blocks of pools with a few hundred programs together."""
     block: list[Pool] = []
     held = 0
     for pool in pools:
@@ -261,7 +261,7 @@ def _blocks(pools: Iterable[Pool]) -> Iterator[Sequence[Pool]]:
 
 
 class CombinedRanker:
-    """The ranker `FIRST+SECOND+…`: the earlier decide, and the later order only programs that these hold equal.
+    """The ranker `FIRST+SECOND+…`: later rankers order only the programs that earlier ones score equal.
 
     A later ranker sees the whole pool; its order counts within a tie. The scores are places: equal for programs that
     all rankers hold equal.
@@ -278,7 +278,7 @@ class CombinedRanker:
         return "+".join(ranker.name for ranker in self._rankers)
 
     def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
-        """Return a place for each program, with what each ranker thought of it."""
+        """Return a position for each program, with the scores of each ranker."""
         told = list(zip(*(ranker.rank(task, programs) for ranker in self._rankers), strict=True))
         keys = [tuple(each.score for each in opinions) for opinions in told]
         places = {key: float(place) for place, key in enumerate(sorted(set(keys)))}
@@ -298,7 +298,7 @@ class CombinedRanker:
 
 
 def best_first(ranked: Sequence[Ranked], *, seed: int = 0, by: str = "score") -> list[Ranked]:
-    """Return the higher scores first, or by `probability` those; programs with one text stay together.
+    """Order programs by score, or by `probability`, highest first; programs of one text stay together.
 
     Equal scores are ordered by a hash of task and text: no order of the input, and no list that happens to be sorted by
     how programs were made, decides anything.
@@ -317,7 +317,7 @@ def _lot(ranked: Ranked, seed: int) -> bytes:
 
 
 class LogprobRanker:
-    """`logprob`: programs by the log-probability that samples came with, the mean of a token, or with `sum` the sum.
+    """`logprob`: ranks samples by their recorded log-probability, the mean per token, or with `sum` the sum.
 
     The sum prefers short programs. An answer without any token comes last (Inala et al. 2022, table 19).
     """
@@ -343,7 +343,7 @@ class LogprobRanker:
 
 
 def _logprobs(task: Task, programs: Sequence[Program]) -> list[LogProbability]:
-    """Return what the programs came with; one that came without any cannot be placed."""
+    """Return the log-probabilities of the programs; raise InputError if one has none."""
     found = [program.logprob for program in programs if program.logprob is not None]
     if len(found) < len(programs):
         lacking = next(program for program in programs if program.logprob is None)

@@ -1,4 +1,4 @@
-"""Declare what the commands that order programs may be asked."""
+"""Declare the parameters of the commands that order programs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _EVERY = "Name every problem; show the traceback of an error."
 
 
 def strip_examples() -> Any:
-    """Declare the option that leaves examples out of prompts."""
+    """Declare the option that removes examples from prompts."""
     return flag("--strip-examples", "Leave the example tests out of the prompts.")
 
 
 class RankerOptions(Request):
-    """Whether rankers may run programs, and where."""
+    """Options for rankers that run programs."""
 
     allow_execution: bool = flag("--allow-execution", "Let rankers that run programs do so, each program in a sandbox.")
     where: ClusterOptions = shared(ClusterOptions)
@@ -65,7 +65,7 @@ class EvalRequest(Request):
 
 
 class CompareRequest(Request):
-    """Compare rankers over sets, models and prompts."""
+    """Compare rankers over datasets, models and prompts."""
 
     matrix: Path = argument()
     out: Path = option("--out FOLDER", "Where orders and results go.", kind="folder", default="assay-rank")
@@ -118,7 +118,7 @@ class MixRequest(Request):
 
 
 class SamplingOptions(Request):
-    """How a model that writes programs is asked."""
+    """How programs are sampled from a model."""
 
     n: int = option("--n N", "Samples per task.", least=1, default=10)
     temperature: float = option("--temperature T", "The sampling temperature.", least=0, default=0.8)
@@ -131,7 +131,7 @@ class SamplingOptions(Request):
 
 
 class SampleRequest(Request):
-    """Let a model write programs for tasks."""
+    """Sample programs for tasks from a model."""
 
     tasks: Path = argument()
     spec: str = option("--model SPEC", "The model, PROVIDER:MODEL or PROVIDER:MODEL@URL.", required=True)

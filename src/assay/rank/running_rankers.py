@@ -1,4 +1,4 @@
-"""Rank programs by running them: on the examples of their task, and on inputs that are made for it.
+"""Rank programs by running them on the examples of their task, and on generated inputs.
 
 The examples' own inputs, their edges, and changes of them; the same task and seed give the same inputs. A program that
 takes too long on one does not get the next, so small ones come first, and negative numbers and zeros last where no
@@ -48,7 +48,7 @@ _WORD: Final = re.compile(r"\S+")
 
 
 def made_inputs(task: Task, examples: Iterable[Test], *, most: int, seed: int = 0) -> tuple[Input, ...]:
-    """Return at most so many inputs, each once; none of a task without examples."""
+    """Generate at most so many distinct inputs; none for a task without examples."""
     lot = random.Random(f"{seed}\0{task.id}")  # noqa: S311  # nothing secret
     seeds: list[Input] = []
     for example in examples:
@@ -64,7 +64,7 @@ def made_inputs(task: Task, examples: Iterable[Test], *, most: int, seed: int = 
 
 
 def in_order(inputs: Iterable[Input], seeds: Iterable[Input] = ()) -> tuple[Input, ...]:
-    """Return the small inputs first, and last those that loops may not end on: negative, where no seed is."""
+    """Order inputs: small ones first, and last those that loops may not end on (negative, if no example is)."""
     usual = min((1.0, *map(_least, seeds)))
     return tuple(sorted(inputs, key=lambda each: (_least(each) < usual, _size(each))))
 
@@ -82,7 +82,7 @@ def _first(inputs: Iterable[Input], most: int) -> list[Input]:
 
 
 def _least(value: Any) -> float:
-    """Return the least number in a value."""
+    """Return the smallest number in a value."""
     if isinstance(value, int | float):
         return float(max(value, -_LARGE))
     if isinstance(value, dict):
@@ -91,7 +91,7 @@ def _least(value: Any) -> float:
 
 
 def _size(value: Any) -> float:
-    """Return how long a value is, with the size of its numbers."""
+    """Return the length of a value plus the size of its numbers."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, int | float):
@@ -169,13 +169,13 @@ _RARE: Final = 0.12
 
 
 def changed(value: Any, lot: random.Random, *, depth: int = 0) -> Any:
-    """Return a value like it."""
+    """Return a random variation of a value."""
     change = _CHANGES.get(type(value))
     return value if change is None or depth > _MAX_DEPTH else change(value, lot, depth)
 
 
 def edges(value: Any) -> tuple[Any, ...]:
-    """Return the smallest values of its type."""
+    """Return the edge cases of the type of a value."""
     if isinstance(value, bool):
         return (not value,)
     if isinstance(value, int):
@@ -255,7 +255,7 @@ def _items(value: list[Any], lot: random.Random, depth: int) -> list[Any]:
 
 
 def _tuple(value: tuple[Any, ...], lot: random.Random, depth: int) -> tuple[Any, ...]:
-    """Change a place of a tuple, whose length means something as often as not."""
+    """Change one item of a tuple, whose length often matters."""
     if not value or lot.random() < _RARE:
         return tuple(_items(list(value), lot, depth))
     place = lot.randrange(len(value))
@@ -306,7 +306,7 @@ class ExamplesRanker:
         self._limits = limits
 
     def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
-        """Return the share of examples that each program passes."""
+        """Return the fraction of examples that each program passes."""
         posed = replace(task, setup="", timeout_s=0.0)
         posed = replace(posed, tests=usable_tests(posed, examples_in(task)))
         if not posed.tests:
@@ -364,7 +364,7 @@ _MAX_CALLS: Final = 20
 
 
 def calls_in(programs: Iterable[Program], name: str) -> tuple[Call, ...]:
-    """Return the calls of a function with plain values that programs hold, those of most programs first."""
+    """Return the calls of a function with literal arguments in programs, the most common first."""
     known: dict[str, Call] = {}
     counts = Counter[str]()
     for program in programs:
@@ -377,7 +377,7 @@ def calls_in(programs: Iterable[Program], name: str) -> tuple[Call, ...]:
 
 
 def _distinct(programs: Sequence[Program]) -> tuple[list[Program], list[int]]:
-    """Return one program a text, and how often that text was sampled."""
+    """Return one program per text, and how often each text was sampled."""
     counts, first = Counter[str](), dict[str, Program]()
     for program in programs:
         counts[program.source] += program.n
@@ -386,20 +386,20 @@ def _distinct(programs: Sequence[Program]) -> tuple[list[Program], list[int]]:
 
 
 def _fair(rows: Sequence[Row]) -> list[int]:
-    """Return the inputs that most programs answer, all where there is none."""
+    """Return the inputs that most programs answer; all if there are none."""
     columns = list(zip(*rows, strict=True))
     fair = [at for at, column in enumerate(columns) if sum(each.fault is None for each in column) > len(rows) * _MOSTLY]
     return fair or list(range(len(columns)))
 
 
 def _broken(row: Row, fair: Sequence[int]) -> tuple[Fault | None, int]:
-    """Return how and where a program breaks that does so on most of the inputs."""
+    """Return the fault and the line of a program that breaks on most inputs."""
     broken = [row[at] for at in fair if row[at].fault is not None]
     return (broken[0].fault, broken[0].line) if len(broken) > len(fair) * _MOSTLY else (None, -1)
 
 
 def alike(rows: Sequence[Row], counts: Sequence[int]) -> list[float]:
-    """Score each program by the square of the share of the pool that answers as it does, in the mean over inputs.
+    """Score each program by the squared fraction of the pool with the same answer, averaged over inputs.
 
     A text weighs the root of its samples. An input weighs what share of the pool answers it at all; an answer that is
     None or nothing counts `_EMPTY`, and an error, however common, nothing: counting errors cost 5 points on MBPP.
@@ -419,7 +419,7 @@ def alike(rows: Sequence[Row], counts: Sequence[int]) -> list[float]:
 
 
 def same_as(rows: Sequence[Row], counts: Sequence[int]) -> list[int]:
-    """Return how many samples answer every input as each program does, itself among them."""
+    """Return how many samples give the same answers to all inputs as each program, including itself."""
     keys = [tuple(answer.key for answer in row) for row in rows]
     samples = Counter[tuple[tuple[str, bool], ...]]()
     for key, count in zip(keys, counts, strict=True):

@@ -38,7 +38,7 @@ IN_FLIGHT = 8
 
 @dataclass(frozen=True, slots=True)
 class SamplingSettings:
-    """What decides about samples, as the manifest says it; each line has those that every version had."""
+    """Settings that determine the samples, for the manifest; each line has the ones common to all versions."""
 
     model: str
     temperature: float
@@ -55,13 +55,13 @@ class SamplingSettings:
     """Whether prompts were gone on with, rather than answered."""
 
     def of_row(self) -> dict[str, Any]:
-        """Return what a line says of it."""
+        """Return the settings in a line."""
         return {name: getattr(self, name) for name in ("model", "temperature", "top_p", "max_tokens", "seed")}
 
 
 @dataclass(frozen=True, slots=True)
 class SamplingPlan:
-    """How questions are put and sent."""
+    """How prompts are built and sent."""
 
     template: PromptTemplate = field(default_factory=load_template)
     shots: FewShots | None = None
@@ -74,7 +74,7 @@ class SamplingPlan:
     """Concurrent requests; 0 is `IN_FLIGHT`."""
 
     def __post_init__(self) -> None:
-        """Refuse what does not fit together."""
+        """Refuse options that do not fit together."""
         if self.stop and self.stop not in STOPS:
             raise InputError(f"unknown stop rule '{self.stop}'; {nearest(self.stop, list(STOPS))}")
         if self.template.wants_shots and self.template.name == "few-shot" and self.shots is None:
@@ -83,17 +83,17 @@ class SamplingPlan:
             raise InputError(f"--shots: the template '{self.template.name}' has no {{shots}}; give --template few-shot")
 
     def sent_stop(self, model: Sampler) -> tuple[str, ...]:
-        """Return the sequences that end an answer of a model."""
+        """Return the stop sequences for a model."""
         ends_itself = bool(self.template.stop) or model.whole or not self.template.continues
         if self.stop and ends_itself:
             who = f"{model.name} with the template '{self.template.name}'"
             raise InputError(f"--stop {self.stop}: no rule ends the answers of {who}; leave it out")
         return self.template.stop if ends_itself else STOPS[self.stop or DEFAULT_STOP]
 
-    def settings(self, model: Sampler, sent: SamplingOptions) -> SamplingSettings:
-        """Return what decides about the samples of a model."""
+    def settings(self, model: Sampler, options: SamplingOptions) -> SamplingSettings:
+        """Return the settings that determine the samples of a model."""
         return SamplingSettings(
-            *(model.name, sent.temperature, sent.top_p, sent.max_tokens, sent.seed, sent.stop),
+            *(model.name, options.temperature, options.top_p, options.max_tokens, options.seed, options.stop),
             str(self.template),
             self.shots.version if self.shots else "",
             self.strip_examples,
@@ -101,7 +101,7 @@ class SamplingPlan:
         )
 
     def prompt_of(self, task: Task, model: Sampler) -> str:
-        """Return what a model reads for a task."""
+        """Return the prompt of a task."""
         shots = self.shots.text_of(task, self.template, strip=self.strip_examples) if self.shots else ""
         return render(self.template, task, shots=shots, chat=model.whole, strip=self.strip_examples)
 
@@ -111,7 +111,7 @@ MissingSamples = tuple[Task, tuple[int, ...]]
 
 
 def numbers_there(out: Path, settings: Mapping[str, Any]) -> dict[str, set[int]]:
-    """Return the numbers that each task has in a file; lines of other settings are refused."""
+    """Return the sample numbers of each task in a file; refuse lines of other settings."""
     there: dict[str, set[int]] = defaultdict(set)
     for line in record.read_lines(out):
         record.refuse(out, "samples", record.differing(line, settings))
@@ -126,12 +126,12 @@ def numbers_there(out: Path, settings: Mapping[str, Any]) -> dict[str, set[int]]
 
 
 def missing(
-    tasks: Sequence[Task], there: Mapping[str, Collection[int]], wanted: int, batch: int
+    tasks: Sequence[Task], there: Mapping[str, Collection[int]], count: int, batch: int
 ) -> Iterator[MissingSamples]:
-    """Yield what is missing until each task has the numbers from 0 on, so many at a time at most."""
+    """Yield the missing sample numbers of each task, at most `batch` at a time."""
     for task in tasks:
         has = there.get(task.id, ())
-        gaps = [number for number in range(wanted) if number not in has]
+        gaps = [number for number in range(count) if number not in has]
         for start in range(0, len(gaps), batch):
             yield task, tuple(gaps[start : start + batch])
 
@@ -142,7 +142,7 @@ _MAX_REFUSED_TASKS = 25
 
 @dataclass(frozen=True, slots=True)
 class SamplingCost:
-    """What a file of samples took so far."""
+    """Tokens and cost of a file of samples so far."""
 
     samples: int
     requests: int
@@ -154,7 +154,7 @@ class SamplingCost:
 
 @dataclass(slots=True)
 class SamplingTally:
-    """What one run came to."""
+    """Counts and errors of one run."""
 
     samples: int = 0
     """That it added."""
@@ -164,7 +164,7 @@ class SamplingTally:
 
     @property
     def rate(self) -> float:
-        """Return how many samples it got in a second."""
+        """Return the samples per second."""
         return self.samples / self.seconds if self.seconds else 0.0
 
 
@@ -177,7 +177,7 @@ def sample(  # noqa: PLR0913  each is one thing
     *,
     report: Progress | None = None,
 ) -> SamplingTally:
-    """Ask for what is missing in `out` until each task has `asked.n` samples; a task that is refused is told."""
+    """Sample until each task has `asked.n` samples in `out`; report refused tasks."""
     plan = plan or SamplingPlan()
     sent = replace(options, stop=plan.sent_stop(model))
     with record.sole_writer(out):
@@ -190,7 +190,7 @@ def sample(  # noqa: PLR0913  each is one thing
 
 
 def spent(out: Path) -> SamplingCost:
-    """Return what a file of samples took."""
+    """Return the cost of a file of samples."""
     samples = requests = prompt = completion = scored = 0
     for line in record.read_lines(out):
         usage = line.get("usage")
@@ -204,13 +204,13 @@ def spent(out: Path) -> SamplingCost:
 
 
 class _Run:
-    """One run: many questions under way, one writer."""
+    """One run: many requests in flight, one writer."""
 
     def __init__(  # noqa: PLR0913, PLR0917  each is one thing
-        self, model: Sampler, sent: SamplingOptions, out: Path, plan: SamplingPlan, row: Mapping[str, Any],
+        self, model: Sampler, options: SamplingOptions, out: Path, plan: SamplingPlan, row: Mapping[str, Any],
         report: Progress | None,
     ) -> None:  # fmt: skip
-        self._model, self._sent, self._out, self._plan, self._report = model, sent, out, plan, report
+        self._model, self._options, self._out, self._plan, self._report = model, options, out, plan, report
         self._row = row
         self._tally = SamplingTally()
         self._error: Exception | None = None
@@ -218,10 +218,10 @@ class _Run:
         self._refused = set[str]()
 
     def fill(self, tasks: Sequence[Task], there: dict[str, set[int]]) -> SamplingTally:
-        """Ask until nothing is missing; an endpoint may give fewer than asked for, and is asked again."""
+        """Request samples until none are missing, again if an endpoint gives fewer than requested."""
         began, before = time.monotonic(), -1
-        self._total = self._sent.n * len(tasks)
-        self._already = sum(sum(number < self._sent.n for number in there.get(task.id, ())) for task in tasks)
+        self._total = self._options.n * len(tasks)
+        self._already = sum(sum(number < self._options.n for number in there.get(task.id, ())) for task in tasks)
         self._show_progress()
         while before < self._tally.samples < self._total - self._already and not self._error:
             before = self._tally.samples
@@ -232,8 +232,8 @@ class _Run:
         return self._tally
 
     def _pass_over(self, tasks: Sequence[Task], there: dict[str, set[int]]) -> None:
-        """Ask once for what is missing, no more of a task that is refused; what was begun is always written."""
-        lacking = missing(tasks, there, self._sent.n, self._plan.batch)
+        """Request the missing samples once, except of refused tasks; requests in flight are always written."""
+        lacking = missing(tasks, there, self._options.n, self._plan.batch)
         questions = (each for each in lacking if each[0].id not in self._refused)
         threads = self._plan.in_flight or IN_FLIGHT
         with closing(in_flight(self._ask, questions, threads, is_stopped=lambda: self._error is not None)) as ends:
@@ -247,7 +247,7 @@ class _Run:
 
     def _ask(self, missing: MissingSamples) -> tuple[MissingSamples, Completions | Problem]:
         task, numbers = missing
-        options = replace(self._sent, n=len(numbers), seed=_seed(self._sent.seed, task.id, numbers[0]))
+        options = replace(self._options, n=len(numbers), seed=_seed(self._options.seed, task.id, numbers[0]))
         try:
             return missing, self._model.sample(SamplingQuestion(self._plan.prompt_of(task, self._model), options))
         except NoAnswer as error:  # a prompt that is too long, for example
@@ -268,7 +268,7 @@ class _Run:
         self._tally.samples += len(lines)
 
     def _refuse(self, problem: Problem) -> None:
-        """Report a task once, however many of its questions were under way; end a run without any answer."""
+        """Report a refused task once; end a run without any answer."""
         if problem.where in self._refused:
             return
         self._refused.add(problem.where)
@@ -277,7 +277,7 @@ class _Run:
             self._error = InputError(f"{_MAX_REFUSED_TASKS} tasks in a row were refused: {problem.what}")
 
     def _lines(self, task: Task, numbers: Sequence[int], answer: Completions) -> Iterator[dict[str, Any]]:
-        """Yield a line a sample; the first of an answer has what the answer took."""
+        """Yield one line per sample; the first line of an answer has its cost."""
         usage = {"prompt_tokens": answer.prompt_tokens, "completion_tokens": answer.completion_tokens}
         logprobs: Sequence[LogProbability | None] = answer.logprobs or (None,) * len(answer.texts)
         for place, (number, text, logprob) in enumerate(zip(numbers, answer.texts, logprobs, strict=False)):
@@ -286,7 +286,7 @@ class _Run:
             yield {**line, **self._row, **logprob_fields(logprob), **({} if place else {"usage": usage})}
 
     def _program(self, task: Task, text: str) -> dict[str, str]:
-        """Return an answer as a program or as what goes behind the prompt: a body alone is no program."""
+        """Return an answer as a program, or as the text behind the prompt: a body alone is not a program."""
         text, defines = cut(text, self._plan.template.stop), f"def {task.entry_point}"
         if not self._plan.template.continues:
             return {"code": text}

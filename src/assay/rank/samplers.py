@@ -1,4 +1,4 @@
-"""Put tasks to models that write programs: the texts of prompts, and the endpoints that answer them.
+"""Ask models to write programs for tasks: build the prompts, and read the answers of endpoints.
 
 A file has parts behind lines such as `<!-- prompt -->`; one without such lines is a prompt alone. A field, `{prompt}`,
 is put in once, so that braces in a task's text mean nothing, and so do all other braces of a file. Where the prompt
@@ -42,7 +42,7 @@ _READ = "Use standard input format: read the input from standard input and print
 
 @dataclass(frozen=True, slots=True)
 class PromptTemplate:
-    """One template file."""
+    """The parts of a template file."""
 
     name: str
     prompt: str
@@ -56,22 +56,22 @@ class PromptTemplate:
 
     @property
     def continues(self) -> bool:
-        """Whether a model goes on where the text of the task ends."""
+        """Whether a model continues the text of the task."""
         return self.prompt.endswith("{prompt}")
 
     @property
     def wants_shots(self) -> bool:
-        """Whether it has a place for solved tasks."""
+        """Whether it has a hole for solved tasks."""
         return "{shots}" in self.prompt
 
     def __str__(self) -> str:
-        """Return how a manifest says it."""
+        """Return the template as text for a manifest."""
         return f"{self.name} {self.version}".rstrip()
 
 
 @cache
 def load_template(name: str = "plain") -> PromptTemplate:
-    """Return a template of this package, or that of a file."""
+    """Load a template of this package, or one from a file."""
     if name in BUILT_IN:
         file = Path(str(resources.files("assay.rank"))) / "templates" / f"{name}.md"
     else:
@@ -92,13 +92,13 @@ def load_template(name: str = "plain") -> PromptTemplate:
 
 
 def render(template: PromptTemplate, task: Task, *, shots: str = "", chat: bool = False, strip: bool = False) -> str:
-    """Return the prompt of a task, its text without examples where they are to be stripped."""
+    """Return the prompt of a task, without its examples if `strip` is set."""
     text = template.chat if chat and template.chat else template.prompt
     return _filled(text, {**_fields(task, strip=strip), "shots": shots})
 
 
 def plain_lines(source: str) -> str:
-    """Return a program with the line ends that a model is to write."""
+    """Return a program with line feeds as line ends, as a model should write them."""
     return source.replace("\r\n", "\n")
 
 
@@ -143,13 +143,13 @@ def _fields(task: Task, *, strip: bool) -> dict[str, str]:
 
 
 def _is_named(task: Task) -> bool:
-    """Say whether the text of a task defines or calls the function under test, or there is none."""
+    """Say whether the text of a task names the function under test, or there is none."""
     name = re.escape(task.entry_point)
     return not name or bool(re.search(rf"\bdef\s+{name}\b|(?<!\w){name}\(", task.prompt))
 
 
 def _filled(text: str, fields: Mapping[str, str]) -> str:
-    """Put fields in; a line that holds nothing but an empty field goes, too."""
+    """Fill in fields; a line with only an empty field is removed."""
     for name in _FIELD.findall(text):
         if not fields[name]:
             text = text.replace(f"\n{{{name}}}\n", "\n")
@@ -165,10 +165,10 @@ def _as_text(test: Test, task: Task) -> str:
 
 
 class FewShots:
-    """The solved tasks that prompts may show."""
+    """Solved tasks that few-shot prompts show."""
 
     def __init__(self, solved: Iterable[Task], count: int, *, sampled: Sequence[Task] = (), seed: int = 0) -> None:
-        """Take tasks with references; those that are sampled are left out unless all of them are."""
+        """Take tasks with references, without the sampled ones unless that leaves none."""
         self._count, self._seed = count, seed
         known = [(task, _words(task.prompt)) for task in solved if task.reference]
         names, texts = {task.id for task in sampled}, {_words(task.prompt) for task in sampled}
@@ -178,7 +178,7 @@ class FewShots:
             raise InputError(f"--shots: {len(self._solved):,} tasks have a reference, and {count:,} are to be shown")
 
     def of(self, task: Task) -> list[Task]:
-        """Return what is shown before a task."""
+        """Return the solved tasks to show before a task."""
         own = _words(task.prompt)
         chosen: list[Task] = []
         for alike in (True, False):
@@ -193,7 +193,7 @@ class FewShots:
         return chosen
 
     def text_of(self, task: Task, template: PromptTemplate, *, strip: bool = False) -> str:
-        """Return what a prompt shows before a task."""
+        """Return the text of the solved tasks before a task."""
         shown = (
             {**_fields(each, strip=strip), "program": plain_lines(each.reference).strip("\n")} for each in self.of(task)
         )
@@ -201,7 +201,7 @@ class FewShots:
 
     @property
     def version(self) -> str:
-        """Return a hash of what may be shown."""
+        """Return a hash of all solved tasks."""
         solved = repr([(task.id, task.prompt, task.reference) for task, _ in self._solved])
         return f"{self._count} of {hex_digest(solved, 6)}"
 
@@ -214,7 +214,7 @@ def _words(prompt: str) -> str:
 
 
 class SamplingQuestion(NamedTuple):
-    """One prompt, and how the model is asked."""
+    """One prompt with its sampling options."""
 
     prompt: str
     options: SamplingOptions
@@ -222,7 +222,7 @@ class SamplingQuestion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Completions:
-    """What a model answered to one question, and what it took."""
+    """The completions of one prompt, and their token counts."""
 
     texts: tuple[str, ...]
     prompt_tokens: int = 0
@@ -238,11 +238,11 @@ class Sampler(Protocol):
 
     @property
     def name(self) -> str:
-        """The spec that makes it again."""
+        """The spec that opens the same sampler."""
 
     @property
     def whole(self) -> bool:
-        """Whether it is told what to do and writes whole programs, rather than going on where the prompt ends."""
+        """Whether it follows instructions and writes whole programs, instead of continuing the prompt."""
 
     def sample(self, question: SamplingQuestion) -> Completions:
         """Return at least one text; several threads call it."""
@@ -256,7 +256,7 @@ class ScoredToken(NamedTuple):
 
 
 def tokens_of(choice: dict[str, Any]) -> list[ScoredToken] | None:
-    """Return the tokens of a choice as OpenAI's two endpoints have them; None where it has no list that can be read."""
+    """Return the tokens of a choice in the format of either OpenAI endpoint; None without a readable list."""
     said = choice.get("logprobs")
     if not isinstance(said, dict):
         return None
@@ -274,13 +274,13 @@ def tokens_of(choice: dict[str, Any]) -> list[ScoredToken] | None:
 
 
 def _bytes_of(token: dict[str, Any]) -> bytes:
-    """Return a token as bytes; a number in their place would be as many of them."""
+    """Return a token as bytes; a number is refused, since bytes(n) would give n bytes."""
     given = token.get("bytes")
     return bytes(given) if isinstance(given, list) else token["token"].encode("utf-8", "replace")
 
 
 def logprob_in(answer: str, program: str, tokens: Sequence[ScoredToken] | None) -> LogProbability | None:
-    """Return the log-probability of a program within an answer; None of an answer whose tokens are not there."""
+    """Return the log-probability of a program within an answer; None if the answer has no tokens."""
     if tokens is None or (answer and not tokens):
         return None
     text, part = answer.encode("utf-8", "replace"), program.encode("utf-8", "replace")
@@ -309,10 +309,10 @@ TIMEOUT_S = 600.0
 
 
 def sampler(spec: str, *, completes: bool = False) -> Sampler:
-    """Return the sampler of a spec, `PROVIDER:MODEL@URL`; it answers in a chat, or `completes` prompts."""
+    """Return the sampler of a spec `PROVIDER:MODEL@URL`; it uses chat, or with `completes` text completion."""
     provider, _, argument = spec.partition(":")
     if provider not in PROVIDERS:
-        raise InputError(f"'{spec}' names no endpoint; {nearest(provider, list(PROVIDERS))}; write openai:MODEL@URL")
+        raise InputError(f"'{spec}' is not an endpoint; {nearest(provider, list(PROVIDERS))}; write openai:MODEL@URL")
     usual = ChatOptions(timeout_s=TIMEOUT_S)
     found = endpoint(provider, argument, usual)
     if given := _unused(found.options, usual):
@@ -321,13 +321,13 @@ def sampler(spec: str, *, completes: bool = False) -> Sampler:
 
 
 def _unused(options: ChatOptions, usual: ChatOptions) -> str:
-    """Return the first option of a spec that is not about the endpoint."""
+    """Return the first option of a spec that has no effect on sampling."""
     ignored = ("temperature", "seed", "max_tokens", "usd_in", "usd_out", "usd_cached")
     return next((name for name in ignored if repr(getattr(options, name)) != repr(getattr(usual, name))), "")
 
 
 class EndpointSampler:
-    """A model behind HTTP that answers a prompt in a chat, or goes on where it ends; threads may share it."""
+    """A model behind HTTP that answers a chat or continues a prompt; threads may share it."""
 
     def __init__(self, endpoint: Endpoint, *, completes: bool = False, pause_s: float = 0.5) -> None:
         self.name, self.whole = endpoint.name, not completes
@@ -337,7 +337,7 @@ class EndpointSampler:
         self._author = Author(endpoint)
 
     def sample(self, question: SamplingQuestion) -> Completions:
-        """Return what the model goes on with, as often as the options say or the endpoint allows."""
+        """Return completions, as many as the options ask for or the endpoint allows."""
         asked, lost = question.options, [0, 0]
         asked = replace(asked, n=min(asked.n, self._most_choices))
 
@@ -359,21 +359,21 @@ class EndpointSampler:
         return self._completions(body, texts, asked, lost)
 
     def _completions(
-        self, body: dict[str, Any], texts: Sequence[str], asked: SamplingOptions, lost: Sequence[int]
+        self, body: dict[str, Any], texts: Sequence[str], options: SamplingOptions, lost_tokens: Sequence[int]
     ) -> Completions:
-        """Return what the choices hold, and what they took together with the tries that were lost."""
+        """Return the completions of the choices, with the token counts of all tries."""
         choices = body["choices"]
         tokens = [tokens_of(choice) for choice in choices]
-        programs = [text if not self.whole else code_of(cut(text, asked.stop)) for text in texts]
+        programs = [text if not self.whole else code_of(cut(text, options.stop)) for text in texts]
         added = "\n" if self.whole else ""  # what an answer's code block does not have, and its program does
         logprobs = [
-            logprob_in(text, cut(program, asked.stop).removesuffix(added), each)
+            logprob_in(text, cut(program, options.stop).removesuffix(added), each)
             for program, text, each in zip(programs, texts, tokens, strict=True)
         ]
         read, wrote = (count_in(body.get("usage"), name) or 0 for name in _COUNTS)
         wrote = max(wrote, sum(len(each or ()) for each in tokens))  # some count one choice of several
         return Completions(
-            tuple(programs), read + lost[0], wrote + lost[1], tuple(logprobs) if asked.logprobs else (),
+            tuple(programs), read + lost_tokens[0], wrote + lost_tokens[1], tuple(logprobs) if options.logprobs else (),
             tuple(choice.get("finish_reason") == "length" for choice in choices),
         )  # fmt: skip
 
@@ -381,20 +381,20 @@ class EndpointSampler:
     def _path(self) -> str:
         return "chat/completions" if self.whole else "completions"
 
-    def _body(self, prompt: str, asked: SamplingOptions) -> dict[str, Any]:
-        """Return what is sent."""
+    def _body(self, prompt: str, options: SamplingOptions) -> dict[str, Any]:
+        """Return the request body."""
         put = {"messages": [{"role": "user", "content": prompt}]} if self.whole else {"prompt": prompt}
-        question: dict[str, Any] = {"model": self._endpoint.model, "n": asked.n, **put, "seed": asked.seed}
-        question |= {"temperature": asked.temperature, "top_p": asked.top_p}
-        question[self._endpoint.most_key if self.whole else "max_tokens"] = asked.max_tokens
-        if asked.stop:
-            question["stop"] = list(asked.stop[:_MAX_STOPS])
-        if asked.logprobs:
+        question: dict[str, Any] = {"model": self._endpoint.model, "n": options.n, **put, "seed": options.seed}
+        question |= {"temperature": options.temperature, "top_p": options.top_p}
+        question[self._endpoint.most_key if self.whole else "max_tokens"] = options.max_tokens
+        if options.stop:
+            question["stop"] = list(options.stop[:_MAX_STOPS])
+        if options.logprobs:
             question["logprobs"] = True if self.whole else 1
         return question
 
     def _read(self, body: Any) -> tuple[dict[str, Any], list[str]]:
-        """Return a body and the texts of its choices; one without any is a ValueError."""
+        """Return a body and the texts of its choices; raise ValueError if there are none."""
         try:
             texts = [each["message"]["content"] if self.whole else each["text"] for each in body["choices"]]
         except (KeyError, TypeError) as error:
@@ -407,17 +407,17 @@ class EndpointSampler:
             raise NoAnswer(f"{self.name} {_without_text(choice)}", raw=str(choice)[:_MAX_ERROR_CHARS])
         return body, [text if isinstance(text, str) else "" for text in texts]
 
-    def _learn_most_choices(self, asked: int, refusal: str) -> None:
-        """Ask for fewer choices from now on: as many as a refusal names, else half."""
-        named = [int(each) for each in re.findall(r"\d{1,4}", refusal) if 0 < int(each) < asked]
-        most = max(named, default=asked // 2)
+    def _learn_most_choices(self, count: int, refusal: str) -> None:
+        """Request fewer choices from now on: as many as a refusal names, or else half."""
+        named = [int(each) for each in re.findall(r"\d{1,4}", refusal) if 0 < int(each) < count]
+        most = max(named, default=count // 2)
         if most < self._most_choices:
             self._most_choices = most
-            warnings.warn(f"{self.name} takes no n of {asked}: it is asked for {most} at a time", Notice, 2)
+            warnings.warn(f"{self.name} takes no n of {count}: it is asked for {most} at a time", Notice, 2)
 
 
 def _without_text(choice: dict[str, Any]) -> str:
-    """Return what an answer without any text says of itself, and what to do."""
+    """Explain an answer without text, with the next step."""
     finish = choice.get("finish_reason")
     if finish == "length":
         return "was cut before it wrote any text: give a larger --max-tokens"

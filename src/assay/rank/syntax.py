@@ -1,4 +1,4 @@
-"""Read a program as Python: its tree, its nodes, the names that nothing defines, the kinds of value of an expression.
+"""Parse a program as Python: its tree, its nodes, its undefined names, and the kinds of values of expressions.
 
 A program is untrusted text: what is too long or too deep is not read. Nothing is executed.
 """
@@ -18,7 +18,7 @@ MAX_PROGRAM_CHARS: Final = 50_000
 
 @dataclass(frozen=True, slots=True)
 class ParsedProgram:
-    """The tree of a program, or why there is none."""
+    """The tree of a program, or the reason why it does not parse."""
 
     tree: ast.Module | None
     line: int = -1
@@ -28,7 +28,7 @@ class ParsedProgram:
 
 
 def parsed(source: str) -> ParsedProgram:
-    """Return the tree of a program; warnings of the compiler are the caller's to silence."""
+    """Parse a program; the caller silences the warnings of the compiler."""
     if len(source) > MAX_PROGRAM_CHARS:
         return ParsedProgram(None, unread=True)
     try:
@@ -43,7 +43,7 @@ def parsed(source: str) -> ParsedProgram:
 
 
 def _unprintable(source: str) -> int:
-    """Return the line of the first character that no program can hold."""
+    """Return the line of the first character that a program cannot contain."""
     place = next((i for i, char in enumerate(source) if char == "\0" or "\ud800" <= char <= "\udfff"), 0)
     return source.count("\n", 0, place) + 1
 
@@ -70,7 +70,7 @@ _FIELDS: Final = _FieldTable()
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """Return the nodes right below a node."""
+    """Return the child nodes of a node."""
     found: list[ast.AST] = []
     for name in _FIELDS[node.__class__]:
         value = getattr(node, name, None)
@@ -124,7 +124,7 @@ class _Scope:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Which names a program lacks, and which it has at the top."""
+    """The undefined names of a program, and its top-level names."""
 
     undefined: tuple[tuple[str, int], ...]
     """Names that nothing defines, each with the line of its use, in the order of lines."""
@@ -133,7 +133,7 @@ class Names:
 
 
 def names(tree: ast.Module) -> Names:
-    """Return the names that nothing defines, and those that the module binds.
+    """Return the undefined names, and those that the module binds.
 
     Scopes are Python's, with two liberties taken for speed: a name that a scope binds anywhere is bound everywhere in
     it, and a star import defines all. A use before the assignment is not found.
@@ -155,7 +155,7 @@ class _Walk:
                 self._see(node, scope)
 
     def undefined(self) -> tuple[tuple[str, int], ...]:
-        """Return the names that no scope around their use binds."""
+        """Return the names that no enclosing scope binds."""
         if self._star:
             return ()
         lost = {(name, line) for name, line, scope in self._loads if name not in _PREDEFINED and not scope.knows(name)}
@@ -197,7 +197,7 @@ class _Walk:
                     self.module.bound |= set(node.names)
 
     def _enter(self, node: ast.AST, scope: _Scope) -> None:
-        """Go into what has a scope of its own; its defaults, decorators and annotations are of the one around."""
+        """Enter a node with its own scope; its defaults, decorators and annotations are of the enclosing one."""
         inner = self._open(scope, function=isinstance(node, _FUNCTIONS))
         if isinstance(node, _FUNCTIONS):
             self._parameters(node, inner, scope)
@@ -219,7 +219,7 @@ class _Walk:
 
 
 def _bases(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[ast.expr]:
-    """Return what a head names beside its decorators and parameters: the type of the result, or the bases."""
+    """Return the other expressions of a definition's head: the return type, or the bases."""
     if isinstance(node, ast.ClassDef):
         return [*node.bases, *(word.value for word in node.keywords)]
     return [node.returns] if node.returns else []
@@ -271,7 +271,7 @@ _ITERATORS: Final = frozenset("filter map zip reversed enumerate iter".split())
 def kinds(  # noqa: PLR0911  one case a kind of node
     node: ast.expr, variables: Mapping[str, Kinds], depth: int = 0
 ) -> Kinds:
-    """Return the kinds that an expression may have; empty where one of them is unknown."""
+    """Return the kinds that an expression may have; empty if one of them is unknown."""
     if depth > 20:
         return NONE
     match node:
@@ -297,7 +297,7 @@ def kinds(  # noqa: PLR0911  one case a kind of node
 
 
 def _of_call(func: ast.expr) -> str | None:
-    """Return the kind that a function or method of a name gives."""
+    """Return the kind of value that a function or method of a name returns."""
     if isinstance(func, ast.Attribute):
         return _OF_METHODS.get(func.attr)
     return _OF_CALLS.get(func.id) if isinstance(func, ast.Name) else None
@@ -323,9 +323,9 @@ def _binary(node: ast.BinOp, variables: Mapping[str, Kinds], depth: int) -> Kind
     return left or right
 
 
-def variables_of(nodes: Sequence[ast.AST], given: Mapping[str, Kinds]) -> dict[str, Kinds]:
-    """Return the kinds of the variables of a function with these nodes, by the first thing that each is assigned."""
-    found = dict(given)
+def variables_of(nodes: Sequence[ast.AST], parameters: Mapping[str, Kinds]) -> dict[str, Kinds]:
+    """Return the kinds of the variables of a function with these nodes, by their assignments."""
+    found = dict(parameters)
     for node in nodes:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             name = node.targets[0].id

@@ -97,7 +97,7 @@ class Column:
     title: str
     hint: str = ""
     words: bool = False
-    """It holds words, which stand to the columns."""
+    """Its cells are words, which are aligned left."""
     over: str = ""
 
 
@@ -378,7 +378,7 @@ class Detail:
     items: tuple[Phrase, ...]
     ordered: bool = False
     more: int = 0
-    """Items that are columns out."""
+    """Items that are left out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""Ground truth: read, written, mined, audited, checked against its checkout."""
+"""Read, write, mine and audit ground truth, and check it against its checkout."""

@@ -28,7 +28,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class AuditFinding:
-    """One kind of thing that is wrong, how often, and where it is worst."""
+    """One kind of problem: its count, and the worst examples."""
 
     name: str
     count: int
@@ -44,23 +44,23 @@ class AuditFinding:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """All that was found in one ground truth."""
+    """All findings in one ground truth."""
 
     facts: Mapping[str, Any]
     findings: tuple[AuditFinding, ...]
 
     def __iter__(self) -> Iterator[AuditFinding]:
-        """Yield what is wrong, without the hints."""
+        """Yield the problems, without the hints."""
         return (finding for finding in self.findings if not finding.hint)
 
     @property
     def hints(self) -> tuple[AuditFinding, ...]:
-        """Return what rests on rules of thumb."""
+        """Return the findings that rest on rules of thumb."""
         return tuple(finding for finding in self.findings if finding.hint)
 
 
 def _short(text: str, longest: int = 50) -> str:
-    """Return a text as one line that fits beside others."""
+    """Return a text as one short line."""
     line = " ".join(text.split())
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
@@ -70,7 +70,7 @@ Grades = Mapping[str, Mapping[Hashable, int]]
 
 
 def query_findings(queries: Sequence[Query], grades: Grades) -> Iterator[AuditFinding]:
-    """Yield what is wrong with queries; without any text there is nothing to say."""
+    """Yield problems of queries; none if no query has a text."""
     if any(query.text for query in queries):
         yield from _repeated(queries, grades)
         wordless = [f"{query.id} '{_short(query.text)}'" for query in queries if not WORD.search(query.text)]
@@ -80,13 +80,13 @@ def query_findings(queries: Sequence[Query], grades: Grades) -> Iterator[AuditFi
 def _finding(  # noqa: PLR0913  what a finding is
     name: str, examples: Iterable[str], of: int, what: str, *, count: int | None = None, hint: bool = False
 ) -> AuditFinding:
-    """Return a finding of as many as there are examples, unless `count` says otherwise."""
+    """Return a finding; its count is that of the examples unless `count` is given."""
     told = tuple(examples)
     return AuditFinding(name, len(told) if count is None else count, of, what, told, hint)
 
 
 def asks(text: str) -> tuple[str, ...]:
-    """Return the stems of the telling words of a text, each once, in order of the alphabet; else of all its words."""
+    """Return the distinct stems of a text without stop words, sorted; of all words if there are no others."""
     found = [part for word in WORD.findall(text) for part in parts(word)]
     telling = [word for word in found if word not in STOP_WORDS]
     return tuple(sorted({stem(word) for word in telling or found}))
@@ -111,7 +111,7 @@ def _repeated(queries: Sequence[Query], grades: Grades) -> Iterator[AuditFinding
 
 
 def _grouped(queries: Iterable[Query], key: Callable[[Query], Hashable]) -> list[list[Query]]:
-    """Return groups of at least two queries with one key and language, the largest first; what has no word is none."""
+    """Return groups of at least two queries with one key and language, largest first; without words there is none."""
     groups: defaultdict[Hashable, list[Query]] = defaultdict(list)
     for query in queries:
         if WORD.search(query.text):
@@ -130,7 +130,7 @@ def _group_text(group: Sequence[Query]) -> str:
 
 
 def _contradiction(group: Sequence[Query], grades: Grades) -> str:
-    """Return the first answer that two of the queries grade differently, or nothing."""
+    """Return the first answer that two of the queries grade differently; empty without one."""
     for one, other in combinations(group, 2):
         mine, theirs = grades.get(one.id, {}), grades.get(other.id, {})
         for target in mine.keys() & theirs.keys():
@@ -152,7 +152,7 @@ _Pairs = Mapping[tuple[str, str], Sequence[Judgment]]
 
 
 def facts_of(truth: Truth) -> dict[str, Any]:
-    """Return how grades, answers and judges are spread."""
+    """Return the distributions of grades, answers and judges."""
     right = Counter(query for query, _ in {(each.query_id, each.target) for each in truth.judgments if each.grade > 0})
     answers = [right[query.id] for query in truth.queries] or [0]
     grades = Counter(judgment.grade for judgment in truth.judgments)
@@ -173,7 +173,7 @@ def facts_of(truth: Truth) -> dict[str, Any]:
 def judgment_findings(
     truth: Truth, names: Sequence[str], places: TextsAt, twins: Numbers | None, faults: Mapping[str, str]
 ) -> Iterator[AuditFinding]:
-    """Yield what is wrong with judgments; `names` are those of texts, `faults` tell why targets are not there."""
+    """Yield problems of judgments; `names` are those of texts, `faults` the reasons why targets do not exist."""
     pairs = _pairs(truth)
     yield from _missing(truth, names, places, faults)
     yield from _contradictory(pairs)
@@ -183,7 +183,7 @@ def judgment_findings(
 
 
 def _missing(truth: Truth, names: Sequence[str], places: TextsAt, faults: Mapping[str, str]) -> Iterator[AuditFinding]:
-    """Yield queries without an answer, and judgments of what is not there or in no text that a search looks at."""
+    """Yield queries without an answer, and judgments of targets that do not exist or that no search covers."""
     queries, count = [query.id for query in truth.queries], len(truth.judgments)
     judged = {judgment.query_id for judgment in truth.judgments}
     right = {judgment.query_id for judgment in truth.judgments if judgment.grade > 0}
@@ -211,7 +211,7 @@ def _pairs(truth: Truth) -> _Pairs:
 
 
 def _contradictory(pairs: _Pairs) -> Iterator[AuditFinding]:
-    different = [found for found in pairs.values() if len({judgment.grade for judgment in found}) > 1]
+    different = [found for found in pairs.values() if _spread(found)]
     different.sort(key=lambda found: (min(each.grade for each in found) > 0, -_spread(found)))
     several = sum(len(found) > 1 for found in pairs.values())
     right = [found for found in different if min(each.grade for each in found) == 0]
@@ -228,22 +228,22 @@ def _contradictory(pairs: _Pairs) -> Iterator[AuditFinding]:
         yield _finding(name, map(_finding_text, those), several, what)
 
 
-def _differs_from_itself(found: Sequence[Judgment]) -> bool:
-    return any(one.judge == other.judge and one.grade != other.grade for one, other in combinations(found, 2))
+def _differs_from_itself(judgments: Sequence[Judgment]) -> bool:
+    return any(one.judge == other.judge and one.grade != other.grade for one, other in combinations(judgments, 2))
 
 
-def _spread(found: Sequence[Judgment]) -> int:
-    grades = [judgment.grade for judgment in found]
+def _spread(judgments: Sequence[Judgment]) -> int:
+    grades = [judgment.grade for judgment in judgments]
     return max(grades) - min(grades)
 
 
-def _finding_text(found: Sequence[Judgment]) -> str:
-    said = " ".join(f"{each.judge}={each.grade}" if each.judge else str(each.grade) for each in found)
-    return f"{found[0].query_id} {found[0].target}: {said}"
+def _finding_text(judgments: Sequence[Judgment]) -> str:
+    said = " ".join(f"{each.judge}={each.grade}" if each.judge else str(each.grade) for each in judgments)
+    return f"{judgments[0].query_id} {judgments[0].target}: {said}"
 
 
 def _overlapping(pairs: _Pairs) -> AuditFinding:
-    """Find ranges of lines of one query that share lines and differ in grade: one result answers both."""
+    """Find line ranges of one query that overlap with different grades: one result answers both."""
     ranges: defaultdict[tuple[str, str], list[tuple[Span, int]]] = defaultdict(list)
     for (query, target), judgments in pairs.items():
         span = _span(target)
@@ -259,7 +259,7 @@ def _overlapping(pairs: _Pairs) -> AuditFinding:
 
 
 def _span(target: str) -> Span:
-    """Return the lines of a target; one that has none, or names a symbol, has none to share."""
+    """Return the lines of a target; None if it has no lines or names a symbol."""
     try:
         return span_of(target)
     except InputError:
@@ -267,7 +267,7 @@ def _span(target: str) -> Span:
 
 
 def _by_place(pairs: _Pairs, places: TextsAt) -> dict[str, dict[int, int]]:
-    """Return the highest grade of each text that was judged, by query."""
+    """Return the highest grade of each judged text, by query."""
     found: defaultdict[str, dict[int, int]] = defaultdict(dict)
     for (query, target), judgments in pairs.items():
         grade = max(judgment.grade for judgment in judgments)
@@ -279,7 +279,7 @@ def _by_place(pairs: _Pairs, places: TextsAt) -> dict[str, dict[int, int]]:
 def _judged_twins(
     names: Sequence[str], judged: Mapping[str, Mapping[int, int]], groups: Sequence[int]
 ) -> Iterator[AuditFinding]:
-    """Yield twins that were judged differently for one query, and twins of right answers that nobody judged."""
+    """Yield twins with different grades for one query, and unjudged twins of right answers."""
     sizes = Counter(groups)
     different, unjudged = [], []
     for query, grades in judged.items():
@@ -303,7 +303,7 @@ def _judged_twins(
 
 
 def twins(texts: Sequence[Hashable]) -> Numbers:
-    """Return, for each text, the place of the first text that equals it."""
+    """Return, for each text, the position of the first equal text."""
     first: dict[Hashable, int] = {}
     return np.fromiter((first.setdefault(text, at) for at, text in enumerate(texts)), np.int64, len(texts))
 
@@ -318,7 +318,7 @@ def clusters(groups: Numbers) -> list[list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class AuditCorpus:
-    """What the judgments speak of."""
+    """The texts that judgments refer to."""
 
     texts: Sequence[Chunk] = ()
     """The documents, or the chunks of the checkout."""
@@ -327,7 +327,7 @@ class AuditCorpus:
 
 
 def audit(truth: Truth, corpus: AuditCorpus, *, examples: int = 3) -> Audit:
-    """Find what is wrong with a ground truth."""
+    """Find the problems of a ground truth."""
     texts = corpus.texts
     names = [name_of(text) for text in texts]
     places = texts_at(texts, corpus.checkout)
@@ -343,7 +343,7 @@ def audit(truth: Truth, corpus: AuditCorpus, *, examples: int = 3) -> Audit:
 
 
 def corpus_at(truth: Truth, root: Path | None) -> AuditCorpus:
-    """Return what there is to find: the documents of a ground truth, else a folder, taken as it is."""
+    """Return the corpus: the documents of a ground truth, or else the files of a folder as they are now."""
     if truth.documents or root is None:
         return AuditCorpus(truth.documents)
     chunks = tuple(
@@ -356,12 +356,12 @@ def corpus_at(truth: Truth, root: Path | None) -> AuditCorpus:
 
 
 def name_of(text: Chunk) -> str:
-    """Return the target that names a text: its lines where it has any, else its id."""
+    """Return the target that names a text: its lines if it has any, or else its id."""
     return f"{text.path}:{text.start_line}-{text.end_line}" if text.path and text.start_line else text.path or text.id
 
 
 def faults_in(truth: Truth, places: TextsAt, checkout: Places | None) -> Mapping[str, str]:
-    """Return the targets that nobody can find, and why."""
+    """Return the targets that cannot be found, with the reason."""
     targets = dict.fromkeys(judgment.target for judgment in truth.judgments)
     if checkout is None:
         return {target: "no such document" for target in targets if not places(target)} if truth.documents else {}
@@ -370,7 +370,7 @@ def faults_in(truth: Truth, places: TextsAt, checkout: Places | None) -> Mapping
 
 
 def texts_at(texts: Sequence[Chunk], checkout: Places | None = None) -> TextsAt:
-    """Return what finds the texts that a target speaks of.
+    """Return a function that finds the texts of a target.
 
     Lines speak of the chunks that hold half of them, so that a bracket at their edge is not taken for an answer, or
     else of the chunk that holds most; a file speaks of all its chunks.
@@ -418,7 +418,7 @@ def _listed(group: Sequence[str]) -> str:
 def _grades(
     truth: Truth, names: Sequence[str], places: TextsAt, twins: Numbers | None
 ) -> Mapping[str, Mapping[Hashable, int]]:
-    """Return the highest grade of what was judged, by query; equal texts are one."""
+    """Return the highest grade of each target, by query; equal texts count as one."""
     found: defaultdict[str, dict[Hashable, int]] = defaultdict(dict)
     for judgment in truth.judgments:
         known = tuple(places(judgment.target)) if twins is not None else ()
@@ -429,9 +429,9 @@ def _grades(
 
 
 def collapsed(truth: Truth, groups: Numbers) -> TruthFile:
-    """Make each group of documents one; the problems are the judgments that contradicted a higher one."""
+    """Merge each group of documents into one; the problems are judgments that contradict a higher one."""
     if not truth.documents:
-        raise InputError(f"'{truth.name}' has no documents to make one: twins in a checkout stay two places")
+        raise InputError(f"'{truth.name}' has no documents to merge: twins in a checkout remain two places")
     names = [document.path or document.id for document in truth.documents]
     first = {names[place]: names[group[0]] for group in clusters(groups) for place in group}
     kept = tuple(each for each, name in zip(truth.documents, names, strict=True) if first.get(name, name) == name)

@@ -1,4 +1,4 @@
-"""Let a ground truth follow its files: targets by symbol, and what holds the questions found again in any state."""
+"""Make a ground truth independent of commits: targets by symbol, and hidden places found in any state of the files."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ UNDOCUMENTED = "its documentation, which was the question, is gone"
 _GONE = "a place without a name of its own, or that is gone since"
 
 
-def by_symbol(found: MinedQueries, mined: Path, now: Places) -> MinedQueries:
-    """Return mined queries whose targets are symbols that the folder has now; `mined` is the folder that was mined.
+def by_symbol(before: MinedQueries, mined: Path, now: Places) -> MinedQueries:
+    """Return mined queries with symbols as targets that the folder has now; `mined` is the folder that was mined.
 
     Queries that lose all their targets are counted as left out.
     """
     then = Places(mined, "")
-    names = {each.target: _name_now(each.target, then, now) for each in found.judgments}
-    kept = [replace(each, target=name) for each in found.judgments if (name := names[each.target])]
+    names = {each.target: _name_now(each.target, then, now) for each in before.judgments}
+    kept = [replace(each, target=name) for each in before.judgments if (name := names[each.target])]
     answered = {each.query_id for each in kept}
-    queries = [without_commit(query) for query in found.queries if query.id in answered]
-    lost = len(found.queries) - len(queries)
+    queries = [without_commit(query) for query in before.queries if query.id in answered]
+    lost = len(before.queries) - len(queries)
     documented = [each.target for each in kept if each.judge == "docs"]  # of these the documentation asks
-    tests = [] if documented else [name for each in found.hidden if (name := _name_now(each, then, now))]
-    left_out = found.left_out + Counter({_GONE: lost} if lost else {})
+    tests = [] if documented else [name for each in before.hidden if (name := _name_now(each, then, now))]
+    left_out = before.left_out + Counter({_GONE: lost} if lost else {})
     return MinedQueries(queries, kept, tests, left_out, documented)
 
 
 def without_commit(query: Query) -> Query:
-    """Return a query that does not say which commit it was asked of, or comes from."""
+    """Return a query without the commits that it refers to and comes from."""
     return replace(query, tags={name: value for name, value in query.tags.items() if name != "commit"})
 
 
 def _name_now(target: str, then: Places, now: Places) -> str:
-    """Return the symbol of some lines, where it is declared once in their file or in one other; else nothing."""
+    """Return the symbol of some lines, if it is declared once in their file or in one other; or else empty."""
     span = span_of(target)
     names = [name for first, last, name in sorted(then.declared(span.path)) if _is_named(span, first, last)]
     place = _span(f"{span.path}::{names[0]}", now) if names else None
@@ -63,14 +63,14 @@ def _is_named(span: Span, first: int, last: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class HiddenPlaces:
-    """The lines that hold questions, and the symbols whose documentation was a question and is no longer there."""
+    """The lines that contain questions, and the symbols whose documentation was a question and is gone."""
 
     lines: tuple[str, ...]
     undocumented: tuple[str, ...] = ()
 
 
 def hidden_places(truth: Truth, open_places: Callable[[], Places]) -> HiddenPlaces:
-    """Find what holds the questions of a ground truth; a symbol that is gone hides nothing.
+    """Find the places with the questions of a ground truth; a missing symbol hides nothing.
 
     The files are opened only where symbols are hidden.
     """
@@ -96,7 +96,7 @@ def _span(target: str, places: Places) -> Span | None:
 
 
 def _documentation(symbol: str, path: str, text: str) -> Iterator[str]:
-    """Yield the lines of a function's documentation, however small it is: chunks merge what is tiny."""
+    """Yield the lines of a function's documentation, also of tiny functions, which chunks merge."""
     rows, language = lines_of(text), language_of(path, text)
     for unit in named_units(path, text, language):
         if unit.path.replace("::", ".") == symbol.replace("::", "."):

@@ -1,4 +1,4 @@
-"""Ground truth as values: what is asked, what is right, and what answers are compared with."""
+"""Define ground truth: queries, judgments, and the entries that answers are compared with."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.values import Chunk, Judgment, Problem, Query
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """Queries with their judgments, and the corpus they speak of."""
+    """Queries with their judgments, and the corpus that they refer to."""
 
     name: str
     queries: tuple[Query, ...]
@@ -31,7 +31,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class TruthFile:
-    """What a file of ground truth held."""
+    """The ground truth of a file, with its rows and problems."""
 
     truth: Truth
     problems: tuple[Problem, ...] = ()
@@ -45,13 +45,13 @@ class TruthFile:
     """Paths are matched and results are counted as the script does with which figures of this format are published."""
 
     def where(self, at: int) -> str:
-        """Return where a judgment stands: file and row, else its query."""
+        """Return the place of a judgment: file and row, or else its query."""
         return f"{self.file}:{self.rows[at]}" if self.rows else f"query {self.truth.judgments[at].query_id}"
 
 
 @dataclass(frozen=True, slots=True)
 class Qrels:
-    """What is right for the queries of one set, ready to be compared with answers."""
+    """The right entries of the queries of one set, to compare with answers."""
 
     queries: tuple[Query, ...]
     entries: Mapping[str, Sequence[Entry]]
@@ -62,7 +62,7 @@ class Qrels:
 
 
 def disagreement(truth: Truth) -> str:
-    """Return in one line what is right for one judge and wrong for another, and how it counts; empty if nothing is."""
+    """Describe in a line the disagreements of judges and how they count; empty without any."""
     said: dict[tuple[str, str], dict[bool, str]] = {}
     for each in truth.judgments:
         said.setdefault((each.query_id, each.target), {}).setdefault(each.grade > 0, each.judge)
@@ -75,7 +75,7 @@ def disagreement(truth: Truth) -> str:
 
 
 def qrels_of(truth: Truth, where: Callable[[int], str] | None = None) -> Qrels:
-    """Return the entries of each query; of several judges the highest grade counts. Symbols are to be lines by now.
+    """Return the entries of each query; of several judges the highest grade counts. Symbols must be resolved.
 
     `where` says where each judgment stands, for messages.
     """

@@ -1,4 +1,4 @@
-"""Pool the answers of systems that nobody judged."""
+"""Pool the unjudged answers of systems."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Run = Mapping[str, Sequence[Span]]
 
 @dataclass(frozen=True, slots=True)
 class UnjudgedPair:
-    """What is to be judged."""
+    """A pair to judge."""
 
     query_id: str
     query: str
@@ -31,35 +31,35 @@ class UnjudgedPair:
 
 @dataclass(frozen=True, slots=True)
 class FoundBy:
-    """Who found it; never shown to a judge."""
+    """The system that found a target; never shown to a judge."""
 
     query_id: str
     target: str
     system: str
     rank: int
     found: str
-    """What the system said: the target itself, or a place that it stands for."""
+    """The system's result: the target itself, or a place that it represents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What several systems found, and what of it is to be judged."""
+    """The results of several systems, and the pairs among them to judge."""
 
     pairs: tuple[UnjudgedPair, ...]
     sources: tuple[FoundBy, ...]
     found: int
     """Different results within the depth, all queries together."""
     judged: int
-    """How many of them were judged already."""
+    """How many of them are judged already."""
     shares: Mapping[str, float]
-    """By system, judged@depth: the mean share of its results that were judged."""
+    """By system, judged@depth: the mean fraction of its results that are judged."""
     together: int
-    """How many of them another one, of nearly the same lines, stands for."""
+    """How many of them are represented by another one of nearly the same lines."""
     problems: tuple[Problem, ...] = ()
 
 
 def pool(right: Qrels, runs: Mapping[str, Run], depth: int, text_of: Callable[[Span], str], *, seed: int = 0) -> Pool:
-    """Return the unjudged pairs within the first `depth` results of any run; those whose text is gone are problems."""
+    """Return the unjudged pairs within the first `depth` results of any run; those without a text are problems."""
     found = {query.id: _results(runs, query.id, depth) for query in right.queries}
     standing = {query_id: _standing(results, right.entries[query_id]) for query_id, results in found.items()}
     asked = {query.id: query.text for query in right.queries}
@@ -85,21 +85,23 @@ def pool(right: Qrels, runs: Mapping[str, Run], depth: int, text_of: Callable[[S
 
 
 def as_pairs(
-    found: Pool, queries: Iterable[Query], languages: Mapping[str, str] = MappingProxyType({})
+    judging_pool: Pool, queries: Iterable[Query], languages: Mapping[str, str] = MappingProxyType({})
 ) -> list[tuple[Query, Chunk]]:
-    """Return what is to be judged as pairs; `languages` are those of documents, files tell theirs by their ending."""
+    """Return the pairs to judge; `languages` are those of documents, files have them by their suffix."""
     asked = {query.id: query for query in queries}
-    return [as_pair(asked[row.query_id], row.target, row.text, languages.get(row.target, "")) for row in found.pairs]
+    return [
+        as_pair(asked[row.query_id], row.target, row.text, languages.get(row.target, "")) for row in judging_pool.pairs
+    ]
 
 
 def as_pair(query: Query, target: str, text: str, language: str | None = None) -> tuple[Query, Chunk]:
-    """Return a query and the text of a target; without a language, a file tells it by its ending."""
+    """Return a query and the text of a target; without a language, it is that of the file's suffix."""
     path = target.partition(":")[0]
     return query, Chunk(target, text, language or BY_EXTENSION.get(path.rpartition(".")[2], ""), path)
 
 
 def _standing(results: Iterable[Span], entries: Sequence[Entry]) -> dict[str, list[Span]]:
-    """Return the places to ask about, each with the unjudged ones that it stands for, itself the first.
+    """Return the places to judge, each with the unjudged ones that it represents, itself first.
 
     The shortest come first, then whole files.
     """
@@ -115,7 +117,7 @@ def _standing(results: Iterable[Span], entries: Sequence[Entry]) -> dict[str, li
 
 
 def _results(runs: Mapping[str, Run], query_id: str, depth: int) -> dict[Span, list[tuple[str, int]]]:
-    """Return who found what within the depth; what a system repeats keeps its first rank."""
+    """Return the results of each system within the depth; a repeated one keeps its first rank."""
     found: defaultdict[Span, list[tuple[str, int]]] = defaultdict(list)
     for name, run in runs.items():
         for rank, span in enumerate(list(dict.fromkeys(run.get(query_id, ())))[:depth], 1):
@@ -124,7 +126,7 @@ def _results(runs: Mapping[str, Run], query_id: str, depth: int) -> dict[Span, l
 
 
 def _alike(one: Span, other: Span) -> bool:
-    """Say whether two places of one file share at least half of the lines of both together."""
+    """Say whether two places of one file overlap in at least half of their combined lines."""
     if not one.start or not other.start:
         return one == other
     shared = min(one.end, other.end) - max(one.start, other.start) + 1
@@ -138,9 +140,9 @@ def _shuffled(values: Iterable[str], seed: str) -> list[str]:
     return shuffled
 
 
-def _strangers(runs: Mapping[str, Run], asked: Collection[str]) -> Iterator[Problem]:
+def _strangers(runs: Mapping[str, Run], query_ids: Collection[str]) -> Iterator[Problem]:
     for name, run in runs.items():
-        if strange := [query_id for query_id in run if query_id not in asked]:
+        if strange := [query_id for query_id in run if query_id not in query_ids]:
             yield Problem(name, f"{len(strange)} of its {len(run)} queries are not in the ground truth: '{strange[0]}'")
 
 

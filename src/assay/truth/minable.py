@@ -1,4 +1,4 @@
-"""Which files and units mining may ask about, and what a mined query looks like."""
+"""Select the files and units to mine, and build mined queries."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ _ASIDE = re.compile(
 
 
 def is_test(path: str) -> bool:
-    """Say whether a file is there to test others, by its path."""
+    """Say whether a file is a test, by its path."""
     return _TEST.search(path) is not None
 
 
 def is_aside(path: str) -> bool:
-    """Say whether a file is no answer to anything by its path: what changed, an example, a copy, a translation."""
+    """Say whether a file is no useful answer, by its path: a changelog, an example, a copy, a translation."""
     return _ASIDE.search(path) is not None
 
 
@@ -61,7 +61,7 @@ def is_prose(path: str) -> bool:
 
 
 class Files:
-    """The files of a folder, each parsed when it is asked for."""
+    """The files of a folder, parsed on demand."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -77,46 +77,46 @@ class Files:
         return len(self._entries)
 
     def sample(self, seed: int) -> list[str]:
-        """Return the paths in a random order, of very many a part."""
+        """Return the paths in random order, a sample if there are very many."""
         paths = sorted(self._entries)
         Random(seed).shuffle(paths)  # noqa: S311  # a draw that can be repeated
         return paths[:MAX_FILES]
 
     def chunks(self, path: str) -> tuple[Chunk, ...]:
-        """Return the chunks of a file, none where it is binary, generated or not there."""
+        """Return the chunks of a file; none if it is binary, generated or missing."""
         if path not in self._chunks:
             text = read(self.root, self._entries[path]) if path in self._entries else None
             self._chunks[path] = parse(path, text).chunks if isinstance(text, str) else ()
         return self._chunks[path]
 
     def functions(self, path: str) -> tuple[Chunk, ...]:
-        """Return the functions of a file that may be an answer, in order, each in one piece."""
+        """Return the functions of a file that may be answers, in order, each in one piece."""
         if is_test(path) or is_aside(path) or is_prose(path):
             return ()
         whole = units(self.chunks(path), longest=self._entries[path].size)
         return tuple(unit for unit in whole if unit.kind in CALLABLE and ", " not in unit.symbol)
 
     def units(self, path: str) -> tuple[Chunk, ...]:
-        """Return the units of a file that may be an answer, in order."""
+        """Return the units of a file that may be answers, in order."""
         if path not in self._units:
             self._units[path] = () if is_test(path) or is_aside(path) else tuple(units(self.chunks(path)))
         return self._units[path]
 
     def lines(self, path: str) -> list[str]:
-        """Return the lines of a file, none where it is binary or not there."""
+        """Return the lines of a file; none if it is binary or missing."""
         if path not in self._lines:
             text = read(self.root, self._entries[path]) if path in self._entries else ""
             self._lines[path] = text.split("\n") if isinstance(text, str) else []
         return self._lines[path]
 
     def line(self, path: str, number: int) -> str:
-        """Return one line of a file, empty where it has no such line."""
+        """Return one line of a file; empty if it does not exist."""
         lines = self.lines(path)
         return lines[number - 1] if 0 < number <= len(lines) else ""
 
 
 def units(chunks: Sequence[Chunk], *, longest: int = MAX_UNIT_LINES) -> Iterator[Chunk]:
-    """Yield what has a name and is no test; the pieces of a unit that is not very long are one again."""
+    """Yield named units that are not tests, with the pieces of a unit joined unless it is very long."""
     waiting: Chunk | None = None
     for chunk in chunks:
         if waiting is not None and _continues(waiting, chunk, longest):
@@ -145,7 +145,7 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class MinedQueries:
-    """What a source gave."""
+    """The queries and judgments of one source."""
 
     queries: list[Query] = field(default_factory=list)
     judgments: list[Judgment] = field(default_factory=list)
@@ -157,31 +157,31 @@ class MinedQueries:
     """The symbols whose documentation holds the questions, where targets are symbols."""
 
 
-def at_most(found: list[_T], limit: int, left_out: Counter[str]) -> list[_T]:
-    """Return the first so many of what was found, and count the others as left out."""
-    if len(found) > limit:
-        left_out["more than were wanted"] += len(found) - limit
-    return found[:limit]
+def at_most(items: list[_T], limit: int, left_out: Counter[str]) -> list[_T]:
+    """Return the first `limit` items, and count the others as left out."""
+    if len(items) > limit:
+        left_out["more than were wanted"] += len(items) - limit
+    return items[:limit]
 
 
 def target_of(unit: Chunk) -> str:
-    """Return the target that names a unit: its lines."""
+    """Return the target of a unit: its lines."""
     return f"{unit.path}:{unit.start_line}-{unit.end_line}"
 
 
 def query_id(source: str, units: Iterable[Chunk]) -> str:
-    """Return a name for a query that stays the same while its answers keep their names."""
+    """Return a name for a query that depends only on the names of its answers."""
     key = "\n".join(f"{unit.path} {unit.parent} {unit.symbol} {unit.signature}" for unit in units)
     return id_of(source, key)
 
 
 def id_of(source: str, key: str) -> str:
-    """Return the name of a query of a source, which has a hash of what makes it."""
+    """Return the name of a query of a source, with a hash of its content."""
     return f"{source}-{hex_digest(key, 6)}"
 
 
 def split_of(path: str) -> str:
-    """Return the half of the files that a file belongs to: what is tuned on is not what is tested on."""
+    """Return the split of a file: half of the files are for tuning, the others for tests."""
     return "test" if digest(path, 1)[0] % 2 else "dev"
 
 
@@ -209,26 +209,26 @@ _MARKED = re.compile(r"`([^`]+)`|\b([A-Za-z_]\w*)\(|[.#:](\w+)\b")
 
 
 def kind_of(text: str, answers: Sequence[Chunk]) -> str:
-    """Return `symbol` for a question that names an answer, `hard` for one without a word of any, else `standard`."""
+    """Return `symbol` for a question that names an answer, `hard` for one without a word of any, or else `standard`."""
     if _identifiers_in(text) & {name for answer in answers for name in _names(answer)}:
         return "symbol"
     return "standard" if any(telling(text) & words_of(answer) for answer in answers) else "hard"
 
 
 def repeats_name(text: str, names: str) -> bool:
-    """Say whether a text has too few telling words beside those of its answers' names."""
+    """Say whether a text has too few significant words beside those of its answers' names."""
     return len(telling(text) - telling(names)) < SAYING
 
 
 def units_at(units: Iterable[Chunk], path: str, spans: Iterable[Span]) -> list[Chunk]:
-    """Return the units that share lines with places of their file; the path alone where there is none."""
+    """Return the units that overlap places of their file; only the path if there are none."""
     spans = list(spans)
     there = (each for each in units if any(Span(path, each.start_line, each.end_line).overlaps(s) for s in spans))
     return list(there) or [Chunk("", "", path=path)]
 
 
 def with_kinds(truth: Truth, places: Places) -> Truth:
-    """Tag each query that has no kind by `kind_of`, of those of its right places that are there."""
+    """Tag each query without a kind by `kind_of`, from its right places that exist."""
     spans: defaultdict[str, list[Span]] = defaultdict(list)
     for each in truth.judgments:
         if each.grade and not fault_of(places, each.target):
@@ -245,13 +245,13 @@ def with_kinds(truth: Truth, places: Places) -> Truth:
 
 
 def words_of(answer: Chunk) -> frozenset[str]:
-    """Return the words by which an answer could be found without reading it: its path, names and signature."""
+    """Return the words that find an answer without reading its body: of its path, names and signature."""
     stem = str(PurePosixPath(answer.path).with_suffix(""))
     return telling(" ".join((stem.replace("/", " "), answer.parent, answer.symbol, answer.signature)))
 
 
 def _identifiers_in(text: str) -> set[str]:
-    """Return the identifiers that a text spells out: marked as code, or written as nobody writes a word."""
+    """Return the identifiers in a text: marked as code, or not spelled like a word."""
     marked = {word for groups in _MARKED.findall(text) for word in WORD.findall(" ".join(groups))}
     return {word for word in marked if len(word) > 2} | {word for word in WORD.findall(text) if _CODE_LIKE.search(word)}
 
@@ -262,7 +262,7 @@ def _names(answer: Chunk) -> set[str]:
 
 
 def telling(text: str) -> frozenset[str]:
-    """Return the stemmed words of a text that say what it is about."""
+    """Return the stemmed words of a text that say what it is about, without stop words."""
     found: set[str] = set()
     for word in WORD.findall(text):
         wide = len(_WIDE.findall(word))
@@ -274,7 +274,7 @@ def telling(text: str) -> frozenset[str]:
 
 
 def in_turn(by_file: Sequence[list[_T]], random: Random) -> Iterator[_T]:
-    """Yield one of every file, drawn at random, then a second of every file, and so on."""
+    """Yield one item of every file, at random, then a second of every file, and so on."""
     for found in by_file:
         random.shuffle(found)
     for place in range(max(map(len, by_file), default=0)):

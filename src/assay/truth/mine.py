@@ -23,7 +23,7 @@ from assay.truth.target_places import Places
 
 @dataclass(frozen=True, slots=True)
 class MinedTruth:
-    """Ground truth, and what did not become part of it."""
+    """Mined ground truth, and counts of what was left out."""
 
     truth: Truth
     left_out: Mapping[str, Mapping[str, int]]
@@ -35,7 +35,7 @@ class MinedTruth:
 
 
 def mine(root: Path, options: MineOptions, progress: Progress | None = None) -> MinedTruth:
-    """Mine a repository; raise `InputError` where neither it nor the options leave anything to mine."""
+    """Mine a repository; raise `InputError` if there is nothing to mine."""
     root = root.resolve()
     if not root.is_dir():
         raise InputError(f"'{root}' is not a folder; give the checkout to mine")
@@ -73,7 +73,7 @@ def mine(root: Path, options: MineOptions, progress: Progress | None = None) -> 
 def _by_source(
     sources: Sequence[str], files: Files, pinned: PinnedCommit, options: MineOptions, progress: Progress | None
 ) -> Iterator[tuple[str, MinedQueries]]:
-    """Yield each source with what it gives."""
+    """Yield each source with its mined queries."""
     paths = files.sample(options.seed)
     asks: dict[str, Callable[[], MinedQueries]] = {
         "history": lambda: mine_history.ask(pinned, files, options.limit),
@@ -99,7 +99,7 @@ def _pinned(root: Path, options: MineOptions, progress: Progress | None) -> Pinn
 
 @contextmanager
 def open_files(root: Path, commit: str) -> Iterator[Files]:
-    """Give the files of a commit, or of the folder where there is none."""
+    """Yield the files of a commit, or of the folder without one."""
     if not commit:
         yield Files(root)
         return

@@ -1,4 +1,4 @@
-"""Mine queries from the newest part of a history, about the code as it was before that part."""
+"""Mine queries from the newest commits of a history, about the code before these commits."""
 
 from __future__ import annotations
 
@@ -100,14 +100,14 @@ _FENCED = re.compile(r"```.*?(?:```|\Z)|<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 def title(commit: Commit) -> str:
-    """Return what a commit is called: its subject, for a merge of a pull request that one's title, else nothing."""
+    """Return the title of a commit: its subject, or the title of a merged pull request; empty for other merges."""
     if len(commit.parents) > 1 and _MERGE.match(commit.subject):
         return commit.body.partition("\n")[0].strip() if _PULL.match(commit.subject) else ""
     return commit.subject
 
 
 def why_not(commit: Commit) -> str:
-    """Say why a commit asks for nothing, or nothing."""
+    """Say why a commit yields no query; empty if it does."""
     said = title(commit)
     if not said:
         return "a merge without a title"
@@ -125,19 +125,19 @@ def why_not(commit: Commit) -> str:
 
 
 def is_about_tests(commit: Commit, tests: Iterable[str]) -> bool:
-    """Say whether a subject speaks of tests, or of one of the files with tests that the commit changed."""
+    """Say whether a subject is about tests, or about a test file that the commit changed."""
     said = title(commit)
     names = {PurePosixPath(path).stem for path in tests}
     return bool(names) and (_TESTS.search(said) is not None or not names.isdisjoint(WORD.findall(said)))
 
 
 def is_about_form(commit: Commit) -> bool:
-    """Say whether a subject speaks of the form of a document, not of what it says."""
+    """Say whether a subject is about the form of a document, not its content."""
     return _FORM.search(title(commit)) is not None
 
 
 def is_about_docs(commit: Commit) -> bool:
-    """Say whether a subject declares that only documentation changed."""
+    """Say whether a subject states that only documentation changed."""
     return _type(title(commit)) in _DOCS_TYPES
 
 
@@ -155,7 +155,7 @@ def cleaned(subject: str) -> str:
 
 
 def described(commit: Commit) -> str:
-    """Return the prose of a body in one line, without trailers, lists, code and headings; empty when it is short."""
+    """Return the prose of a body in one line, without trailers, lists, code and headings; empty if it is short."""
     body = commit.body
     if len(commit.parents) > 1 and _PULL.match(commit.subject):
         body = body.partition("\n")[2]
@@ -199,7 +199,7 @@ _PRIMARY = 0.5
 
 @dataclass(frozen=True, slots=True)
 class PinnedCommit:
-    """A commit, what came after it, the newest first, and what a reader should know about the choice."""
+    """A commit, the later commits (newest first), and a note on the choice."""
 
     commit: str
     newer: tuple[Commit, ...] = ()
@@ -209,7 +209,7 @@ class PinnedCommit:
 
 
 def pin(root: Path, at: str, limit: int, progress: Progress | None = None) -> PinnedCommit:
-    """Choose the commit that is searched: `at`, else one with enough usable commits after it, in the newer half."""
+    """Choose the commit to search: `at`, or else one in the newer half with enough usable commits after it."""
     notes = ("the clone is shallow: older commits are not there",) if git_history.is_shallow(root) else ()
     head = git_history.head(root)
     most = MAX_COMMITS if at else min(MAX_COMMITS, git_history.length(root) // 2)
@@ -235,7 +235,7 @@ def pin(root: Path, at: str, limit: int, progress: Progress | None = None) -> Pi
 
 
 def _best(newer: Sequence[Commit], limit: int) -> int:
-    """Return how many of the newest commits to ask from: the fewest that give enough, else those that give most.
+    """Return how many of the newest commits to use: the fewest that give enough queries, or else the most queries.
 
     The further back the pin, the more was rewritten since; how much, the patches alone tell.
     """
@@ -245,7 +245,7 @@ def _best(newer: Sequence[Commit], limit: int) -> int:
 
 
 def _alive(newer: Sequence[Commit]) -> int:
-    """Return how many commits change a line that was there before the oldest of them."""
+    """Return how many commits change a line that is older than all of them."""
     tracker = Tracker()
     found = 0
     for commit in reversed(newer):
@@ -266,7 +266,7 @@ def _may_answer(path: str) -> bool:
 
 @dataclass(slots=True)
 class Touched:
-    """How much of a commit lies in which unit of the pinned repository, and how much in none."""
+    """How many changed lines of a commit are in each unit of the pinned repository, and in none."""
 
     units: Counter[Chunk] = field(default_factory=Counter)
     new: int = 0
@@ -275,13 +275,13 @@ class Touched:
 
 
 class Tracker:
-    """Where the lines of every file were at the pin, brought forward commit by commit."""
+    """A map of the lines of all files to the pinned commit, updated commit by commit."""
 
     def __init__(self) -> None:
         self._now: dict[str, tuple[str, LineMap]] = {}
 
     def apply(self, changes: Sequence[FileChange]) -> None:
-        """Take in what a commit did to all files."""
+        """Apply the changes of a commit to all files."""
         then = {change.before: self._of(change.before) for change in changes if change.before}
         for change in changes:
             if change.before and change.before != change.after:
@@ -293,13 +293,13 @@ class Tracker:
                 self._now[change.after] = (path, lines)
 
     def was_there(self, change: FileChange) -> bool:
-        """Say whether a change is about a line that was there at the pin."""
+        """Say whether a change concerns a line that existed at the pin."""
         _, lines = self._of(change.before)
         looked = ((hunk.start + at) for hunk in change.hunks for at in range(min(hunk.size, _LOOK)))
         return _may_answer(change.before) and any(map(lines.before, looked))
 
     def touched(self, files: Files, changes: Sequence[FileChange]) -> Touched:
-        """Return the units of the pin that a commit is about to change; `files` are those of the pin."""
+        """Return the units of the pin that a commit changes; `files` are those of the pin. Call it before `apply`."""
         found = Touched()
         for change in changes:
             path, lines = self._of(change.before) if change.before else ("", LineMap(new=True))
@@ -321,7 +321,7 @@ class Tracker:
 
 
 def _inserted(files: Files, path: str, lines: LineMap, hunk: Hunk) -> dict[Chunk, int]:
-    """Return the unit that new lines were put into: it has the line before them and the line after."""
+    """Return the unit that new lines were inserted into: it has the line before and the line after."""
     before = lines.before(hunk.start) if hunk.start else 0
     after = lines.before(hunk.start + 1)
     unit = _unit_at(files, path, before) if before and after else None
@@ -365,7 +365,7 @@ def _is_said(unit: Chunk, line: int, text: str) -> bool:
 
 
 def ask(pinned: PinnedCommit, files: Files, limit: int) -> MinedQueries:
-    """Return the newest queries of the commits after a pin, the older half of them for tuning, in order of time."""
+    """Return the newest queries of the commits after the pin, in order of time; the older half is for tuning."""
     told = MinedQueries()
     tracker = Tracker()
     tracker.apply(pinned.first)
@@ -394,7 +394,7 @@ def ask(pinned: PinnedCommit, files: Files, limit: int) -> MinedQueries:
 
 
 def _reasons(commit: Commit, touched: Touched) -> Iterator[tuple[bool, str]]:
-    """Yield what may be wrong with a commit, in the order in which it is best told."""
+    """Yield the possible reasons against a commit, in order of importance."""
     changed = [change for change in commit.changes if change.hunks]
     code = {unit: lines for unit, lines in touched.units.items() if unit.kind != "section"}
     tests = [change.after for change in commit.changes if is_test(change.after)]
@@ -412,7 +412,7 @@ def _reasons(commit: Commit, touched: Touched) -> Iterator[tuple[bool, str]]:
 
 
 def _graded(touched: Touched) -> dict[Chunk, int]:
-    """Return the grade of each unit; where code changed, prose was only brought up to it."""
+    """Return the grade of each unit; prose counts less if code changed too."""
     code = {unit: size for unit, size in touched.units.items() if unit.kind != "section"}
     sizes = code or dict(touched.units)
     most = max(sizes.values())

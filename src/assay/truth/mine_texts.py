@@ -1,4 +1,4 @@
-"""Mine what people type and paste: the names of declarations, and messages as they are printed, with values in them."""
+"""Mine queries that users type and paste: names of declarations, and printed messages with values filled in."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_CHARS = 300
 def ask_messages(
     files: minable.Files, paths: Sequence[str], limit: int, seed: int, progress: Progress | None = None
 ) -> minable.MinedQueries:
-    """Return messages of some files with their holes filled, whose answer is the line of the string.
+    """Mine messages of some files with their holes filled; the answer is the line of the string.
 
     A message that stands in several places has several answers.
     """
@@ -49,7 +49,7 @@ def ask_messages(
 def _messages_of(
     files: minable.Files, path: str, left_out: Counter[str]
 ) -> Iterator[tuple[tuple[str, ...], Chunk, int]]:
-    """Yield the messages of a file, each with the unit that says it and its line."""
+    """Yield the messages of a file, each with its unit and its line."""
     for unit in files.functions(path):
         for start, pieces in joined_strings(unit.text):
             said = "".join(pieces)
@@ -65,16 +65,16 @@ def _messages_of(
             yield tuple(pieces), unit, unit.start_line + unit.text.count("\n", 0, start)
 
 
-def _is_documentation(unit: Chunk, start: int, said: str) -> bool:
-    """Say whether a string of a unit is said of the code rather than by it: a docstring, also of a function inside."""
+def _is_documentation(unit: Chunk, start: int, string: str) -> bool:
+    """Say whether a string of a unit documents the code: a docstring, also of an inner function."""
     is_alone = not unit.text[:start].rpartition("\n")[2].strip(" \trRuUbB")
-    return (is_alone and unit.text.startswith(('"""', "'''"), start)) or said.strip() == unit.doc
+    return (is_alone and unit.text.startswith(('"""', "'''"), start)) or string.strip() == unit.doc
 
 
 def ask_names(
     files: minable.Files, paths: Sequence[str], limit: int, seed: int, progress: Progress | None = None
 ) -> minable.MinedQueries:
-    """Return the names of units that are declared once, whose answer is the declaration."""
+    """Mine names of units that are declared once; the answer is the declaration."""
     told, dice = minable.MinedQueries(), Random(seed)  # noqa: S311  a draw that can be repeated
     declared = defaultdict[str, list[Chunk]](list)
     for at, path in enumerate(paths, 1):

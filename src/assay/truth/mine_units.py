@@ -53,7 +53,7 @@ class _Documented:
 def ask_docs(
     files: minable.Files, paths: Sequence[str], limit: int, seed: int, progress: Progress | None = None
 ) -> minable.MinedQueries:
-    """Return queries from the documentation of functions in some files."""
+    """Mine queries from the documentation of functions in some files."""
     told = minable.MinedQueries()
     by_file: list[list[_Documented]] = []
     same: defaultdict[str, list[_Documented]] = defaultdict(list)
@@ -77,7 +77,7 @@ def ask_docs(
 
 
 def doc_lines(unit: Chunk) -> tuple[int, int] | None:
-    """Return the first and last line of a unit's documentation in its file, or None where it is not on its own."""
+    """Return the first and last line of a unit's documentation in its file; None if it shares lines with code."""
     said = set(WORD.findall(unit.doc.partition("\n\n")[0].lower()))
     if not said:
         return None
@@ -91,7 +91,7 @@ def doc_lines(unit: Chunk) -> tuple[int, int] | None:
 
 
 def _literal(text: str) -> tuple[int, int] | None:
-    """Return the lines of the string with which the body of a function in Python begins."""
+    """Return the lines of the docstring of a Python function."""
     opening = _LITERAL.search(text)
     if opening is None:
         return None
@@ -103,7 +103,7 @@ def _literal(text: str) -> tuple[int, int] | None:
 
 
 def _comments(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the runs of lines that are comments and nothing else; an opened `impl` may stand above the first."""
+    """Yield the runs of comment lines; the head of an `impl` may precede the first."""
     start, close = -1, ""
     for at, line in enumerate(lines):
         text = line.strip()
@@ -144,7 +144,7 @@ def first_sentence(unit: Chunk, lines: tuple[int, int] | None) -> str:
 
 
 def _untagged(unit: Chunk, lines: tuple[int, int] | None) -> str:
-    """Return a documentation up to the first tag, such as `@param`: a language's comments hold no mark of it later."""
+    """Return a documentation up to the first tag, such as `@param`, after which comments are not prose."""
     if lines is None or unit.language == "python":
         return unit.doc
     first = lines[0] - unit.start_line
@@ -170,7 +170,7 @@ def _why_not(sentence: str, unit: Chunk, lines: tuple[int, int] | None) -> str:
 def _choose_docs(
     by_file: list[list[_Documented]], same: dict[str, list[_Documented]], left_out: Counter[str], seed: int
 ) -> Iterator[list[_Documented]]:
-    """Yield each sentence once with all its functions: one of every file, then a second, and so on."""
+    """Yield each sentence once with all its functions: one sentence of every file, then a second, and so on."""
     taken: set[str] = set()
     for one in minable.in_turn(by_file, Random(seed)):  # noqa: S311  # a draw that can be repeated
         key = one.sentence.casefold()
@@ -211,7 +211,7 @@ _Tested = tuple[str, Chunk, tuple[Chunk, ...]]
 
 
 class Definitions:
-    """Every function by its name, and by its name with what its file or class is called."""
+    """All functions by name, and by name with the name of their file or class."""
 
     def __init__(self, files: minable.Files, paths: Sequence[str]) -> None:
         self._all: defaultdict[str, dict[tuple[str, str], Overloads]] = defaultdict(dict)
@@ -229,7 +229,7 @@ class Definitions:
             self._placed[unit.symbol, name][place] = group
 
     def one(self, name: str, test: Chunk) -> Overloads:
-        """Return the overloads of the one function that a name means in a test; none when that is in doubt."""
+        """Return the overloads of the one function that a name in a test refers to; none if that is in doubt."""
         groups = self._all.get(name, {})
         if len(groups) > 1:
             around = (*_names_around(test.path, test.parent), test.path)
@@ -241,7 +241,7 @@ class Definitions:
 def ask_tests(
     files: minable.Files, paths: Sequence[str], limit: int, seed: int, progress: Progress | None = None
 ) -> minable.MinedQueries:
-    """Return queries from the tests in some files about functions in any of them."""
+    """Mine queries from the tests in some files about functions in all of them."""
     told = minable.MinedQueries()
     defined = Definitions(files, paths)
     by_file: list[list[_Tested]] = []
@@ -260,7 +260,7 @@ def ask_tests(
 
 
 def question_of(test: Chunk) -> str:
-    """Return the name of a test as a person would say it, with what it is grouped under where that says more."""
+    """Return the name of a test as prose, with the name of its group if that adds words."""
     title = _words_of(test.symbol)
     group = test.parent.rpartition(".")[2]
     context = _words_of(group)
@@ -273,7 +273,7 @@ def question_of(test: Chunk) -> str:
 
 
 def _words_of(name: str) -> str:
-    """Return an identifier as words without those of testing; a title stays as it is."""
+    """Return an identifier as words, without those about testing; a title is unchanged."""
     if " " in name.strip():
         return " ".join(name.replace("`", " ").split())
     words = _words(name)
@@ -300,12 +300,12 @@ def _tests_of_file(files: minable.Files, path: str, defined: Definitions, left_o
 
 
 def _is_group(test: Chunk) -> bool:
-    """Say whether a unit is several tests under one title; the first test of a group may begin with its opening."""
+    """Say whether a unit is a group of tests under one title; the first test may include the group's opening."""
     return _GROUP.match(test.text) is not None and test.symbol[:30] in test.text.lstrip().partition("\n")[0]
 
 
 def _tested(test: Chunk, defined: Definitions) -> tuple[Chunk, ...]:
-    """Return the function that a test is about, with its overloads, or nothing when that is in doubt."""
+    """Return the function that a test is about, with its overloads; none if that is in doubt."""
     called = [tuple(group) for name in calls(test) if (group := defined.one(name, test))]
     title = {stem(word) for word in _words(f"{test.symbol} {test.parent}")}
     covered = [group for group in called if _is_covered(group[0], title, test)]
@@ -325,25 +325,25 @@ def _is_covered(unit: Chunk, title: set[str], test: Chunk) -> bool:
 
 
 def _share(unit: Chunk, title: set[str]) -> float:
-    """Return how much of a function's name is in the name of a test."""
+    """Return the fraction of a function's name in the name of a test."""
     name = {stem(word) for word in parts(unit.symbol)}
     return len(name & title) / len(name) if name else 0.0
 
 
 def _is_near(unit: Chunk, test: Chunk) -> bool:
-    """Say whether a test's file or group is named after a function's file or class."""
+    """Say whether a test's file or group is named after the file or class of a function."""
     return unit.path == test.path or bool(_names_around(test.path, test.parent) & _names_of(unit.path, unit.parent))
 
 
 @lru_cache(maxsize=100_000)
 def _names_around(path: str, parent: str) -> frozenset[str]:
-    """Return what a test's file and groups are called, without the marks of tests."""
+    """Return the names of a test's file and groups, without the marks of tests."""
     return frozenset(map(_plain, (_stem(path), *parent.split(".")))) - {""}
 
 
 @lru_cache(maxsize=100_000)
 def _names_of(path: str, parent: str) -> frozenset[str]:
-    """Return what a function's file and classes are called; a file that speaks for its folder, as that."""
+    """Return the names of a function's file and classes; for a file such as `__init__`, the name of its folder."""
     stem = _stem(path)
     folder = PurePosixPath(path).parent.name if stem in _FOLDERS else ""
     return frozenset(map(_plain, (stem, folder, *parent.split(".")))) - {""}
@@ -362,7 +362,7 @@ def _words(text: str) -> list[str]:
 
 
 def _choose_tests(by_file: list[list[_Tested]], left_out: Counter[str], seed: int) -> Iterator[_Tested]:
-    """Yield tests evenly over files; a name that two tests share is passed over, for it may mean either."""
+    """Yield tests evenly over files; an ambiguous name of two tests is skipped."""
     said = Counter(text.casefold() for found in by_file for text, _, _ in found)
     of_one: Counter[str] = Counter()
     for text, test, units in minable.in_turn(by_file, Random(seed)):  # noqa: S311  # a draw that can be repeated
@@ -376,6 +376,6 @@ def _choose_tests(by_file: list[list[_Tested]], left_out: Counter[str], seed: in
 
 
 def calls(chunk: Chunk) -> tuple[str, ...]:
-    """Return the names called inside a chunk, by a pattern for any language, each once, in order, without its own."""
+    """Return the names called in a chunk, by a pattern for any language, once each, in order, without its own name."""
     own = set(chunk.symbol.split(", "))
     return tuple(name for name in dict.fromkeys(_CALL.findall(chunk.text)) if name not in _NOT_CALLS | own)

@@ -1,4 +1,4 @@
-"""Declare what the commands of ground truth may be asked."""
+"""Declare the parameters of the commands for ground truth."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ TYPED = ("messages", "names")
 
 
 def source() -> Any:
-    """Declare the option that says how a ground truth is written."""
+    """Declare the option for the format of a ground truth."""
     return option("--from FORM", "The format of FILE.  [default: found by its contents]", default="")
 
 
 def lossy() -> Any:
-    """Declare the option that drops what a file cannot hold."""
+    """Declare the option that drops what a format cannot store."""
     return flag("--lossy", "Drop what the format of FILE cannot hold.")
 
 
 def judges(text: str, *, required: bool = False) -> Any:
-    """Declare the option that names judges of places."""
+    """Declare the option for judges of places."""
     text = f"{text}: signals, asks:PROVIDER:MODEL, grades:PROVIDER:MODEL or CONFIG:PROVIDER:MODEL. Repeatable."
     return option("--judge SPEC", text, required=required)
 
@@ -78,7 +78,7 @@ class WriteRequest(Request):
 
 
 def prior(default: float) -> Any:
-    """Declare the option that says what a judge without a model expects."""
+    """Declare the option for the prior of a judge without a model."""
     text = "The fraction of these places that the judge signals expects to be right."
     return option("--prior P", text, least=0, most=1, is_open=True, default=default)
 

@@ -1,4 +1,4 @@
-"""Find targets in a checkout: the lines of what they name, at a commit or in the files as they are."""
+"""Find the lines of targets in a checkout, at a commit or in its files now."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from assay.values import Judgment, NamedSpan, Problem
 
 
 class Places:
-    """The files of a checkout at a commit, and where in them targets are.
+    """The files of a checkout at a commit, with the lines of targets in them.
 
     A ground truth that names no commit follows its files: a symbol that is no longer in its file is looked for in all.
     """
@@ -45,14 +45,14 @@ class Places:
         """Symbols that were found in another file, with that file."""
 
     def load(self, paths: Iterable[str]) -> None:
-        """Read several files at once, where that saves asking git for each."""
+        """Read several files at once, if that saves a call of git for each."""
         unread = {path: self._blobs[path] for path in paths if path in self._blobs and path not in self._texts}
         wanted = {path: blob for path, blob in unread.items() if blob.mode not in LINKS}
         for path, data in contents(self.root, self.commit, wanted):
             self._texts[path] = decoded(data)
 
     def text(self, path: str) -> str:
-        """Return the text of a file, or say why there is none."""
+        """Return the text of a file; raise InputError if there is none."""
         if path not in self._texts:
             if self.commit:
                 blob = self._blobs.get(path)
@@ -67,7 +67,7 @@ class Places:
         return text
 
     def span(self, target: str) -> Span:
-        """Return the lines that a target names, or say why there are none; a whole file has no lines."""
+        """Return the lines of a target; raise InputError if they do not exist; a whole file has no lines."""
         path, colons, symbol = target.partition("::")
         if colons:
             return self._symbol(path, symbol)
@@ -89,7 +89,7 @@ class Places:
         return f"; did you mean '{same[0]}'?" if len(same) == 1 else ""
 
     def declared(self, path: str) -> list[NamedSpan]:
-        """Return all that a file declares."""
+        """Return the declarations of a file."""
         if path not in self._declared:
             self._declared[path] = declared(path, self.text(path))
         return self._declared[path]
@@ -106,7 +106,7 @@ class Places:
         raise InputError(f"no such symbol {self.when}{hint}")
 
     def _elsewhere(self, path: str, symbol: str) -> Span | None:
-        """Return the only place of a full name in other files, of several the one in a file of the same name."""
+        """Return the only place of a full name in other files; of several, the one in a file of the same name."""
         own, last = PurePosixPath(path).name, re.split(r"\.|::", symbol)[-1]
         found = [span for each in self._paths if each != path and (span := self._declared_in(each, symbol, last))]
         same = [span for span in found if PurePosixPath(span.path).name == own]
@@ -120,7 +120,7 @@ class Places:
 
 
 def resolved(reading: TruthFile, root: Path, *, follow: bool = False) -> TruthFile:
-    """Return a ground truth of lines alone: symbols looked up at its commit; what is not there is a problem more.
+    """Return a ground truth with lines for symbols, looked up at its commit; missing targets are added problems.
 
     A hunk inside a function that the same query names as an answer is that answer, not another one.
     """
@@ -153,7 +153,7 @@ def resolved(reading: TruthFile, root: Path, *, follow: bool = False) -> TruthFi
 
 
 def placed_in(right: Qrels, root: Path) -> Qrels:
-    """Return what is right with its paths below a folder, found as semble's script does: one path ends in the other.
+    """Return qrels with paths below a folder, matched like semble's script: one path ends in the other.
 
     So the folder may be a part of the repository. The file with the longest common path is the answer's, and others
     count `also` in the unit `line published`, which comes first. A query with an answer in no file is left out.
@@ -178,7 +178,7 @@ def _ends_alike(path: str, files: Sequence[str]) -> list[str]:
 
 
 def declared(path: str, text: str) -> list[NamedSpan]:
-    """Return all that a file of code declares, or the sections of prose."""
+    """Return the declarations of a file of code, or the sections of prose."""
     if found := [each._replace(name=each.name.replace("::", ".")) for each in declarations(path, text)]:
         return found
     chunks = parse(path, text).chunks
@@ -186,7 +186,7 @@ def declared(path: str, text: str) -> list[NamedSpan]:
 
 
 def lines_of_symbol(path: str, symbol: str, declarations: Iterable[NamedSpan]) -> Span | None:
-    """Return the lines of all that is declared under a full name, None where nothing is."""
+    """Return the lines of all declarations with a full name; None without any."""
     plain = symbol.replace("::", ".")
     found = [each for each in declarations if f"{each.name}.".startswith(f"{plain}.")]
     return Span(path, min(each.first_line for each in found), max(each.last_line for each in found)) if found else None
@@ -197,7 +197,7 @@ def _within(inner: Span, outer: Span) -> bool:
 
 
 def fault_of(places: Places, target: str) -> str:
-    """Say why a target is not there, or nothing."""
+    """Say why a target does not exist; empty if it does."""
     try:
         places.span(target)
     except InputError as error:

@@ -1,4 +1,4 @@
-"""Check a ground truth against a checkout, and follow its targets to what became of them."""
+"""Check a ground truth against a checkout, and follow its targets through later changes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOVED, CHANGED, GONE = "moved", "changed", "gone"
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What became of a target since the pinned commit."""
+    """The change of a target since the pinned commit."""
 
     where: str
     target: str
@@ -34,13 +34,13 @@ class Drift:
     """The target now; of changed lines, where what became of them lies."""
 
     def __str__(self) -> str:
-        """Return one line for people."""
+        """Return the change as one line."""
         to = {MOVED: f" to {self.to}", CHANGED: f", now {self.to}", GONE: ""}[self.state]
         return f"{self.where}: {self.target}: {self.state}{to}"
 
 
 def drift_of(places: Places, head: str, targets: Mapping[str, Iterable[str]]) -> Iterator[Drift]:
-    """Yield what became of each target that is no longer where it was."""
+    """Yield the change of each target that is not where it was."""
     changes = {each.before: each for each in git_history.between(places.root, places.commit, head) if each.before}
     touched = [target for target in targets if path_of(target) in changes]
     if not touched:
@@ -59,7 +59,7 @@ def drift_of(places: Places, head: str, targets: Mapping[str, Iterable[str]]) ->
 
 
 def _symbol(now: Places, change: FileChange, target: str) -> tuple[str, str] | None:
-    """Return what became of a symbol or a whole file, None for lines."""
+    """Return the change of a symbol or a whole file; None for lines."""
     path, colons, symbol = target.partition("::")
     to = f"{change.after}::{symbol}" if colons else change.after
     if not colons and span_of(target).start:
@@ -70,7 +70,7 @@ def _symbol(now: Places, change: FileChange, target: str) -> tuple[str, str] | N
 
 
 def _moved(places: Places, lines: Callable[[str], Sequence[str]], change: FileChange, target: str) -> tuple[str, str]:
-    """Return what became of some lines; those that were rewritten are looked for elsewhere in their file."""
+    """Return the change of some lines; rewritten ones are searched for elsewhere in their file."""
     span = span_of(target)
     if change.binary:
         return GONE, ""
@@ -85,7 +85,7 @@ def _moved(places: Places, lines: Callable[[str], Sequence[str]], change: FileCh
 
 
 class FollowedLines(NamedTuple):
-    """The lines that a span has after some changes; the end lies before the start where nothing is left."""
+    """The lines of a span after some changes; the end is before the start if no line is left."""
 
     start: int
     end: int
@@ -93,7 +93,7 @@ class FollowedLines(NamedTuple):
 
 
 def follow(span: Span, hunks: Sequence[Hunk]) -> FollowedLines:
-    """Return what became of a span."""
+    """Return a span after some changes."""
     start, end, kept, shift = span.start, span.end, span.end - span.start + 1, 0
     new_start, new_end = start, end
     for hunk in hunks:
@@ -113,7 +113,7 @@ def follow(span: Span, hunks: Sequence[Hunk]) -> FollowedLines:
 
 
 def _find_place(old: Sequence[str], new: Sequence[str]) -> int | None:
-    """Return the only place where some lines stand, None where there is none or several."""
+    """Return the only place of some lines; None if there are none or several."""
     wanted, size = [line.strip() for line in old], len(old)
     if not any(wanted):
         return None
@@ -126,7 +126,7 @@ def _find_place(old: Sequence[str], new: Sequence[str]) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class TruthCheck:
-    """What a check found."""
+    """The result of a check."""
 
     targets: int
     looked: bool = False
@@ -146,7 +146,7 @@ class TruthCheck:
 
 
 def check(reading: TruthFile, root: Path | None) -> TruthCheck:
-    """Look every target up; without a folder only what was read is told, for documents there is nothing else."""
+    """Look up every target; without a folder, report only problems of reading, as for documents."""
     truth = reading.truth
     targets = _targets(reading)
     if truth.documents or root is None:
@@ -179,7 +179,7 @@ def check(reading: TruthFile, root: Path | None) -> TruthCheck:
 
 
 def repinned(truth: Truth, checked: TruthCheck) -> Truth:
-    """Return a ground truth at HEAD: lines that moved or changed followed, what is gone or was broken left out.
+    """Return a ground truth at HEAD: changed and moved lines are followed, missing and invalid targets left out.
 
     A query that loses all its answers is left out with them.
     """
@@ -203,7 +203,7 @@ def repinned(truth: Truth, checked: TruthCheck) -> Truth:
 
 
 def _targets(reading: TruthFile) -> dict[str, list[str]]:
-    """Return every target with the places that name it."""
+    """Return every target with the places that refer to it."""
     targets: dict[str, list[str]] = {}
     for at, judgment in enumerate(reading.truth.judgments):
         targets.setdefault(judgment.target, []).append(reading.where(at))
@@ -214,10 +214,10 @@ def _targets(reading: TruthFile) -> dict[str, list[str]]:
 
 
 def _one_checkout(truth: Truth) -> None:
-    """Refuse a ground truth of several repositories or commits: one checkout cannot say whether it is right."""
+    """Refuse a ground truth of several repositories or commits, which one checkout cannot verify."""
     found = {(query.tags.get("repository", ""), query.tags.get("commit", "")) for query in truth.queries}
     if len(found) > 1 and not truth.commit:
-        raise InputError(f"it speaks of {len(found)} checkouts: split it with assay truth convert --split, check each")
+        raise InputError(f"it refers to {len(found)} checkouts: split it with assay truth convert --split, check each")
 
 
 def _order(problem: Problem) -> tuple[str, int, str]:

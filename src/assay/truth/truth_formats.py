@@ -36,21 +36,21 @@ _ENDINGS = {".jsonl": "jsonl", ".csv": "octocode", ".qrels": "trec"}
 
 
 class UnknownFormat(InputError):
-    """A file that looks like no format of ground truth."""
+    """A file is in no known format of ground truth."""
 
 
 def read(path: Path, form: str = "") -> TruthFile:
-    """Read ground truth; without a format it is found out. Nothing usable at all is an error."""
+    """Read ground truth, by default in the format of its contents; raise InputError if no query is usable."""
     reading = read_part(path, form)
     if not reading.truth.queries:
         first = f": {reading.problems[0]}" if reading.problems else ""
         more = f" (and {len(reading.problems) - 1:,} more)" if len(reading.problems) > 1 else ""
-        raise InputError(f"'{path}' holds no query that can be used{first}{more}")
+        raise InputError(f"'{path}' has no usable query{first}{more}")
     return reading
 
 
 def read_part(path: Path, form: str = "") -> TruthFile:
-    """Read what may be no more than a corpus, or queries that nobody judged."""
+    """Read ground truth that may be only a corpus, or unjudged queries."""
     try:
         name = form or form_of(path)
     except UnknownFormat:
@@ -62,7 +62,7 @@ def read_part(path: Path, form: str = "") -> TruthFile:
 
 
 def write(truth: Truth, path: Path, form: str = "", *, lossy: bool = False) -> list[str]:
-    """Write ground truth and return what was dropped; without `lossy` that is an error, and nothing is written."""
+    """Write ground truth and return what was dropped; without `lossy`, refuse to drop anything."""
     name = form or form_to(path, truth)
     module = _module(name)
     if not hasattr(module, "write"):
@@ -82,7 +82,7 @@ def write(truth: Truth, path: Path, form: str = "", *, lossy: bool = False) -> l
 
 
 def form_of(path: Path) -> str:
-    """Return the format of a file or folder by what it holds."""
+    """Return the format of a file or folder by its contents."""
     seen = _glimpse(path)
     found = next((name for name in FORMATS if _module(name).fits(seen)), "")
     if not found:
@@ -94,7 +94,7 @@ def form_of(path: Path) -> str:
 
 
 def form_to(path: Path, truth: Truth) -> str:
-    """Return the format that the name of a file to be written asks for; documents without an ending make a folder."""
+    """Return the format for the name of an output file; documents without a suffix make a folder."""
     if path.suffix in _ENDINGS:
         return _ENDINGS[path.suffix]
     if truth.documents and not path.suffix:
@@ -104,7 +104,7 @@ def form_to(path: Path, truth: Truth) -> str:
 
 
 def ending_of(form: str) -> str:
-    """Return the ending of files of a format; those that are folders have none."""
+    """Return the suffix of files of a format; empty for folders."""
     return {name: each for each, name in _ENDINGS.items()}.get(form, "")
 
 

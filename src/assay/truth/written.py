@@ -1,4 +1,4 @@
-"""Have a model write questions about whole files, and check each question and each place that it names."""
+"""Have a model write questions about whole files, and check each question and its places."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _POINTS_AT_PLACE = re.compile(r"\blines?\s+\d|[\w.]:\d|\bL\d+\b|[\w-]+/[\w./-]*\
 
 
 def parts_of(lines: Sequence[str], most_chars: int) -> list[tuple[int, int]]:
-    """Return the first and last line of each part of a file, cut at blank lines where there are some.
+    """Return the first and last line of each part of a file, cut at blank lines if there are any.
 
     >>> parts_of(["a" * 80, "", "b" * 80, "c"], 120)
     [(1, 2), (3, 4)]
@@ -55,7 +55,7 @@ def parts_of(lines: Sequence[str], most_chars: int) -> list[tuple[int, int]]:
 
 
 def fault_of_place(span: Span, lines: Sequence[str]) -> str:
-    """Return why lines of a file are no place to lead anybody to, or nothing."""
+    """Return why lines of a file are not a useful place; empty if they are."""
     if not 1 <= span.start <= span.end <= len(lines):
         return "a place that does not exist"
     if not any(line.strip() for line in lines[span.start - 1 : span.end]):
@@ -65,7 +65,7 @@ def fault_of_place(span: Span, lines: Sequence[str]) -> str:
 
 
 def fault_of_question(question: str, kind: str, path: str, names: str) -> str:
-    """Return why a question cannot be used, or nothing; `names` are those of its answers."""
+    """Return why a question cannot be used; empty if it can; `names` are those of its answers."""
     if len(WORD.findall(question)) > MAX_WORDS or question.count("?") > 1 or not question.isprintable():
         return f"a text that is not one question of at most {MAX_WORDS} words"
     if _POINTS_AT_PLACE.search(question) or PurePosixPath(path).name.casefold() in question.casefold():
@@ -77,7 +77,7 @@ def fault_of_question(question: str, kind: str, path: str, names: str) -> str:
 
 @dataclass(slots=True)
 class QuestionWriter:
-    """A model that writes about one file after another; several threads may ask."""
+    """A model that writes questions about one file after another; threads may share it."""
 
     chat: Chat
     steps: Steps
@@ -87,7 +87,7 @@ class QuestionWriter:
     """Whether the endpoint gave no log-probabilities."""
 
     def write(self, path: str) -> minable.MinedQueries:
-        """Return the questions about a file, and what was left out; what ends a run is raised."""
+        """Return the questions about a file, and counts of what was left out; raise errors that end a run."""
         found, chat = minable.MinedQueries(), RecordedChat(self.chat, self.steps, path)
         parts = parts_of(self.files.lines(path), self.options.read_tokens * CHARS_PER_TOKEN)
         if len(parts) > MAX_PARTS:
@@ -103,15 +103,15 @@ class QuestionWriter:
         return found
 
     def _proposals(
-        self, chat: RecordedChat, path: str, part: tuple[int, int], wanted: int, left_out: Counter[str]
+        self, chat: RecordedChat, path: str, part: tuple[int, int], limit: int, left_out: Counter[str]
     ) -> list[Mapping[str, Any]]:
-        """Return what the model proposes about a part of a file."""
+        """Return the model's questions about a part of a file."""
         lines = enumerate(self.files.lines(path)[part[0] - 1 : part[1]], part[0])
         text = "\n".join(f"{number}: {line[:MAX_LINE_CHARS]}" for number, line in lines)
         kinds = "all hard" if self.options.hard else "about half of them standard, the others hard"
-        data = {"path": path, "file": text, "wanted": f"At most {wanted} questions, {kinds}."}
+        data = {"path": path, "file": text, "wanted": f"At most {limit} questions, {kinds}."}
         prompt = fill(load_prompt("questions", "assay.truth"), data)
-        several = {**prompt.schema["properties"]["questions"], "maxItems": wanted}
+        several = {**prompt.schema["properties"]["questions"], "maxItems": limit}
         prompt = replace(prompt, schema={**prompt.schema, "properties": {"questions": several}})
         try:
             reply = chat.record(prompt)
@@ -120,13 +120,13 @@ class QuestionWriter:
             return []
         return list(reply["value"]["questions"])
 
-    def _take(self, chat: RecordedChat, path: str, proposal: Mapping[str, Any], found: minable.MinedQueries) -> str:
-        """Take a question with those of its places that hold what it asks, or return why it cannot be used."""
+    def _take(self, chat: RecordedChat, path: str, proposal: Mapping[str, Any], gathered: minable.MinedQueries) -> str:
+        """Add a question with its confirmed places, or return why it cannot be used."""
         question, grades = " ".join(proposal["question"].split()), dict[Span, int]()
         for each in ({**proposal, "grade": PRIMARY}, *proposal["more"]):
             span = Span(path, int(each["start"]), int(each["end"]))
             if fault := fault_of_place(span, self.files.lines(path)):
-                found.left_out[fault] += 1
+                gathered.left_out[fault] += 1
             else:
                 grades.setdefault(span, each["grade"])
         answers = minable.units_at(self.files.units(path), path, grades)
@@ -138,17 +138,17 @@ class QuestionWriter:
             return fault
         if self.options.hard and kind != "hard":
             return "a question that is not hard: it shares a word with its place's path, names or signature"
-        held = {span: grade for span, grade in grades.items() if self._holds(chat, question, span, found.left_out)}
+        held = {span: grade for span, grade in grades.items() if self._holds(chat, question, span, gathered.left_out)}
         if PRIMARY not in held.values():
             return NO_PRIMARY
         tags = {"kind": kind, "source": "written", "split": minable.split_of(path)}
         name = minable.id_of("written", f"{path} {question}")
-        found.queries.append(Query(name, question, "docs" if minable.is_prose(path) else "code", tags=tags))
-        found.judgments += [Judgment(name, str(span), grade, self.chat.name) for span, grade in held.items()]
+        gathered.queries.append(Query(name, question, "docs" if minable.is_prose(path) else "code", tags=tags))
+        gathered.judgments += [Judgment(name, str(span), grade, self.chat.name) for span, grade in held.items()]
         return ""
 
     def _holds(self, chat: RecordedChat, question: str, span: Span, left_out: Counter[str]) -> bool:
-        """Say whether a place holds what a question asks, as the model says when it sees nothing else."""
+        """Say whether a place answers a question, according to the model when it sees only the place."""
         text = "\n".join(self.files.lines(span.path)[span.start - 1 : span.end])
         try:
             is_right = self._says_yes(chat, pair_prompt(question, text, language_of(span.path)))
@@ -168,14 +168,14 @@ class QuestionWriter:
         return says_yes(chat.record(plain(prompt))["value"])
 
 
-def add(found: minable.MinedQueries, more: minable.MinedQueries, limit: int) -> None:
-    """Add what was written about one more file; of two questions that ask the same the first counts."""
-    found.left_out += more.left_out
+def add(gathered: minable.MinedQueries, more: minable.MinedQueries, limit: int) -> None:
+    """Add the questions about one more file; of two equivalent questions the first counts."""
+    gathered.left_out += more.left_out
     for query in more.queries:
-        if any(minable.telling(query.text) == minable.telling(other.text) for other in found.queries):
-            found.left_out["a question that was asked before"] += 1
-        elif len(found.queries) >= limit:
-            found.left_out["more than were wanted"] += 1
+        if any(minable.telling(query.text) == minable.telling(other.text) for other in gathered.queries):
+            gathered.left_out["a question that was asked before"] += 1
+        elif len(gathered.queries) >= limit:
+            gathered.left_out["more than were wanted"] += 1
         else:
-            found.queries.append(query)
-            found.judgments += [each for each in more.judgments if each.query_id == query.id]
+            gathered.queries.append(query)
+            gathered.judgments += [each for each in more.judgments if each.query_id == query.id]

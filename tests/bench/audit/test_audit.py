@@ -170,7 +170,7 @@ def test_collapsing_keeps_the_first_document_and_the_highest_grade():
     )  # fmt: skip
     assert [str(problem) for problem in reading.problems] == ["area: a is judged 1 and 0; 1 stays"]
     assert "twins unjudged" not in names(audit(reading.truth, corpus_at(reading.truth, None)))
-    with pytest.raises(InputError, match="no documents to make one"):
+    with pytest.raises(InputError, match="no documents to merge"):
         collapsed(truth(("area", "a.py:1-2", 1)), twins(["a"]))
 
 

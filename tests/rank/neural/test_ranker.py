@@ -156,7 +156,7 @@ def test_rows_of_something_else_are_refused(assay, bases, tmp_path):
     rows = tmp_path / "rows.parquet"
     asked = ("rank", "train", rows, "--base", bases["encoder"], "--out", tmp_path / "r")
     for row, said in (
-        ({"prompt": "add", "code": "x"}, "holds no row that can be used: rows.parquet:1: no field 'fault'"),
+        ({"prompt": "add", "code": "x"}, "has no usable row: rows.parquet:1: no field 'fault'"),
         ({"fault": "correct", "task_id": "t"}, "rows.parquet:1: no field 'source'"),
     ):
         parquet.write(rows, [row])

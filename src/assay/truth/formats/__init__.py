@@ -1,1 +1,1 @@
-"""One module a format of ground truth."""
+"""The formats of ground truth, one module each."""

@@ -1,4 +1,4 @@
-"""Read and write a folder as BEIR and CoIR lay it out: corpus, queries, and the judgments of each split."""
+"""Read and write folders in the layout of BEIR and CoIR: corpus, queries, and the judgments of each split."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FolderLayout:
 
 
 def layout_of(path: Path) -> FolderLayout | None:
-    """Return the files of a folder, or of that of one split's file with that split alone; None for any other file."""
+    """Return the layout of a folder, or of a split's file with only that split; None for any other file."""
     root = path if path.is_dir() else _root(path)
     if root is None:
         return None
@@ -46,12 +46,12 @@ def layout_of(path: Path) -> FolderLayout | None:
 
 
 def part_of(file: Path) -> str:
-    """Return the part that a file is, or is a shard of."""
+    """Return the part of a file, or of its shard."""
     return _SHARD.sub("", plain(file).stem)
 
 
 def _root(file: Path) -> Path | None:
-    """Return the folder whose part a file is: the one with a corpus, right above it or one further up."""
+    """Return the folder that a part belongs to: the one with a corpus, directly above it or one further up."""
     if suffix(file) not in ENDINGS:
         return None
     return next((root for root in (file.parent, file.parent.parent) if any(root.glob("corpus*"))), None)
@@ -74,9 +74,9 @@ _PAIRS = "pairs"
 _PAIR = ("query-id", "corpus-id", "score")
 
 
-def fits(seen: Glimpse) -> bool:
+def fits(glimpse: Glimpse) -> bool:
     """Say whether a folder, or the file of one of its splits, looks like this."""
-    layout = layout_of(seen.path)
+    layout = layout_of(glimpse.path)
     return layout is not None and bool(layout.corpus and layout.queries and layout.splits)
 
 
@@ -87,25 +87,25 @@ def read(path: Path) -> TruthFile:
     if missing:
         wanted = "wanted corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv, or parquet files of those names"
         raise InputError(f"'{layout.root}' has no {missing[0]}: {wanted}")
-    found = Gathered(path)
+    gathered = Gathered(path)
     for file in layout.corpus:
-        _read_corpus(found, file)
+        _read_corpus(gathered, file)
     for file in layout.queries:
-        _read_queries(found, file)
-    judged = _read_splits(found, layout.splits)
+        _read_queries(gathered, file)
+    judged = _read_splits(gathered, layout.splits)
     several = len(layout.splits) > 1
-    found.queries = {
+    gathered.queries = {
         name: replace(query, tags={"split": judged[name], **query.tags}) if several else query
-        for name, query in found.queries.items()
+        for name, query in gathered.queries.items()
         if name in judged
     }
     only = "" if path.is_dir() else f"-{part_of(path)}"
-    reading = found.reading(name=layout.root.resolve().name + only, about=about_of(layout.root, found.problems))
+    reading = gathered.reading(name=layout.root.resolve().name + only, about=about_of(layout.root, gathered.problems))
     return replace(reading, rows=())
 
 
 def losses(truth: Truth) -> Iterator[str]:
-    """Yield what cannot be held."""
+    """Yield what the format cannot store."""
     shared.check_corpus(truth, "BEIR", texts=True)
     odd = sum(bool(each.symbol) and not each.text.startswith(f"{each.symbol}\n") for each in truth.documents)
     splits = [query.tags.get("split", "") for query in truth.queries]
@@ -132,56 +132,58 @@ def write(truth: Truth, path: Path) -> None:
     write_about(truth, path)
 
 
-def _read_corpus(found: Gathered, file: Path) -> None:
-    for row, record in rows.objects(file, found.problems, _COLUMNS):
+def _read_corpus(gathered: Gathered, file: Path) -> None:
+    for row, record in rows.objects(file, gathered.problems, _COLUMNS):
         name = text_of(record.get("_id", record.get("id")))
         text, title, language = (record.get(key) or "" for key in ("text", "title", "language"))
         about = record.get("metadata")
         language = language or (about.get("language", "") if isinstance(about, dict) else "")
         if not all(isinstance(value, str) for value in (text, title, language)):
-            found.problem(row, f"document '{name}': text, title and language have to be strings", file=file)
+            gathered.problem(row, f"document '{name}': text, title and language have to be strings", file=file)
             continue
         whole = f"{title}\n{text}" if title else text
-        found.document(row, Chunk(name, whole, language.lower(), path=name, symbol=title), file=file)
+        gathered.document(row, Chunk(name, whole, language.lower(), path=name, symbol=title), file=file)
 
 
-def _read_queries(found: Gathered, file: Path) -> None:
-    for row, record in rows.objects(file, found.problems, _COLUMNS):
+def _read_queries(gathered: Gathered, file: Path) -> None:
+    for row, record in rows.objects(file, gathered.problems, _COLUMNS):
         name, text = text_of(record.get("_id", record.get("id"))), record.get("text")
         if not name or not isinstance(text, str):
-            found.problem(row, f"wanted a query with _id and text, found {sorted(record)}", file=file)
+            gathered.problem(row, f"wanted a query with _id and text, found {sorted(record)}", file=file)
         else:
-            found.query(row, Query(name, text, tags=_tags(record)), file=file)
+            gathered.query(row, Query(name, text, tags=_tags(record)), file=file)
 
 
 def _tags(record: Mapping[str, Any]) -> dict[str, str]:
-    """Return the tags of a query; CoIR gives a language where it means one."""
+    """Return the tags of a query, with CoIR's language."""
     about = record.get("metadata")
     tags = {key: value for key, value in about.items() if isinstance(value, str)} if isinstance(about, dict) else {}
     language = record.get("language")
     return {**tags, "language": language.lower()} if isinstance(language, str) and language else tags
 
 
-def _read_splits(found: Gathered, splits: Mapping[str, Sequence[Path]]) -> dict[str, str]:
-    """Read what is judged and return the split of each query."""
+def _read_splits(gathered: Gathered, splits: Mapping[str, Sequence[Path]]) -> dict[str, str]:
+    """Read the judgments, and return the split of each query."""
     judged: dict[str, str] = {}
     for split, parts in splits.items():
         for file in parts:
-            for row, pair in _pairs(found, file):
+            for row, pair in _pairs(gathered, file):
                 query, target = (text_of(pair.get(name)) for name in _PAIR[:2])
-                taken = found.grade(row, (query, target), "score", pair.get("score"), file=file)
+                taken = gathered.grade(row, (query, target), "score", pair.get("score"), file=file)
                 if taken and judged.setdefault(query, split) != split:
-                    found.problem(row, f"query '{query}' is judged in {judged[query]} too, and counts there", file=file)
+                    gathered.problem(
+                        row, f"query '{query}' is judged in {judged[query]} too, and counts there", file=file
+                    )
     return judged
 
 
-def _pairs(found: Gathered, file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the rows of a split; a table without a line of names has BEIR's columns or TREC's."""
+def _pairs(gathered: Gathered, file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the rows of a split; a table without a header has the columns of BEIR or TREC."""
     if rows.form_of(file) != "table" or rows.suffix(file) == ".csv":
-        yield from rows.objects(file, found.problems, _PAIR)
+        yield from rows.objects(file, gathered.problems, _PAIR)
         return
     header: Sequence[str] = ()
-    for row, line in rows.lines(file, found.problems):
+    for row, line in rows.lines(file, gathered.problems):
         cells = line.split("\t")
         if not line.strip():
             continue
@@ -193,7 +195,7 @@ def _pairs(found: Gathered, file: Path) -> Iterator[tuple[int, Mapping[str, Any]
         if len(cells) == len(header):
             yield row, dict(zip(header, cells, strict=True))
         else:
-            found.problem(row, f"{len(cells)} cells, wanted {len(header)}", file=file)
+            gathered.problem(row, f"{len(cells)} cells, wanted {len(header)}", file=file)
 
 
 def _document_record(document: Chunk) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Rows of a query with a code, and perhaps a `label`: CoSQA's `idx`, `doc` and `code`, and the names of others.
+"""Read rows of a query and a code, with an optional `label`: CoSQA's `idx`, `doc` and `code`, and other names.
 
 CoSQA's `code_idx_map.txt` beside the file, a JSON object from code to number, is the corpus of the retrieval task, and
 its numbers are the ids. Without one the corpus is the codes of the file, each once, called by its id or after its first
@@ -23,41 +23,41 @@ _LANGUAGE = "python"
 _QUERY_IDS, _CODE_IDS = ("idx", "query_id"), ("code_id",)
 
 
-def fits(seen: Glimpse) -> bool:
-    """Say whether a file looks like this; pairs with ids and no label are candidates, which nobody judged."""
-    is_asked = "label" in seen.keys or seen.keys.isdisjoint(("query_id", *_CODE_IDS))
-    return is_asked and not seen.keys.isdisjoint(QUERY_TEXTS) and not seen.keys.isdisjoint(CODE_TEXTS)
+def fits(glimpse: Glimpse) -> bool:
+    """Say whether a file looks like this; pairs with ids and without a label are unjudged candidates."""
+    is_asked = "label" in glimpse.keys or glimpse.keys.isdisjoint(("query_id", *_CODE_IDS))
+    return is_asked and not glimpse.keys.isdisjoint(QUERY_TEXTS) and not glimpse.keys.isdisjoint(CODE_TEXTS)
 
 
 def read(path: Path) -> TruthFile:
     """Read pairs, and the corpus beside them."""
-    found = Gathered(path)
-    codes = _corpus(found)
-    for row, record in rows.objects(path, found.problems):
+    gathered = Gathered(path)
+    codes = _corpus(gathered)
+    for row, record in rows.objects(path, gathered.problems):
         text, code = first_text(record, QUERY_TEXTS), first_text(record, CODE_TEXTS)
         if not text.strip() or not code.strip():
-            found.problem(row, f"wanted a query and a code, found {sorted(record)}")
+            gathered.problem(row, f"wanted a query and a code, found {sorted(record)}")
             continue
         grade = grade_of(record.get("label", 1))
         name = _id_of(record, _QUERY_IDS) or f"q-{hex_digest(text, 6)}"
         if grade is None:
-            found.problem(row, f"label {record['label']!r}, wanted a whole number from 0")
-        elif _known(found, row, Query(name, text)):
+            gathered.problem(row, f"label {record['label']!r}, wanted a whole number from 0")
+        elif _is_usable(gathered, row, Query(name, text)):
             fresh = _id_of(record, _CODE_IDS) or name
-            target = codes.setdefault(code, fresh if fresh not in found.documents else f"{fresh}#{row}")
-            if target not in found.documents:
-                found.document(row, _document(target, code, text_of(record.get("language"))))
-            found.judgment(row, Judgment(name, target, grade))
-    return found.reading()
+            target = codes.setdefault(code, fresh if fresh not in gathered.documents else f"{fresh}#{row}")
+            if target not in gathered.documents:
+                gathered.document(row, _document(target, code, text_of(record.get("language"))))
+            gathered.judgment(row, Judgment(name, target, grade))
+    return gathered.reading()
 
 
 def _id_of(record: Mapping[str, Any], names: tuple[str, ...]) -> str:
     return next((name for each in names if (name := text_of(record.get(each)))), "")
 
 
-def _corpus(found: Gathered) -> dict[str, str]:
-    """Take in the corpus beside a file and return the id of each code."""
-    file = found.path.with_name(_MAP)
+def _corpus(gathered: Gathered) -> dict[str, str]:
+    """Read the corpus beside a file, and return the id of each code."""
+    file = gathered.path.with_name(_MAP)
     if not file.is_file():
         return {}
     value = rows.value_of(file)
@@ -65,14 +65,14 @@ def _corpus(found: Gathered) -> dict[str, str]:
         raise InputError(f"{file}: wanted a JSON object from code to number")
     codes = {code: text_of(number) for code, number in value.items()}
     for code, name in codes.items():
-        found.document(1, _document(name, code), file=file)
+        gathered.document(1, _document(name, code), file=file)
     return codes
 
 
-def _known(found: Gathered, row: int, query: Query) -> bool:
-    """Say whether a pair's query can be used; several pairs may have the same."""
-    earlier = found.queries.get(query.id)
-    return (earlier is not None and earlier.text == query.text) or found.query(row, query)
+def _is_usable(gathered: Gathered, row: int, query: Query) -> bool:
+    """Say whether a pair's query is usable; several pairs may have the same one."""
+    earlier = gathered.queries.get(query.id)
+    return (earlier is not None and earlier.text == query.text) or gathered.query(row, query)
 
 
 def _document(name: str, code: str, language: str = "") -> Chunk:

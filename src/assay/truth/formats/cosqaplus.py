@@ -1,4 +1,4 @@
-"""CoSQA+'s folder of JSON lists: queries, a codebase, pairs with labels, and the pairs that are right once more.
+"""Read and write CoSQA+'s folder of JSON lists: queries, a codebase, labeled pairs, and the right pairs again.
 
 Files are told apart by name (`test_agent_query.json`, `test_agent_codebase.json`, `test_agent_pairs.json`,
 `test_agent_pairs_true.json`, and the names of earlier releases); fields are `query-idx`, `query`, `code-idx`, `code`,
@@ -22,11 +22,11 @@ from assay.values import Chunk, Query
 _LANGUAGE = "python"
 
 
-def fits(seen: Glimpse) -> bool:
+def fits(glimpse: Glimpse) -> bool:
     """Say whether a folder, or one of its files, looks like this."""
-    if seen.path.is_dir():
-        return {"queries", "codebase"} <= _files(seen.path).keys()
-    return bool({"query-idx", "code-idx"} & seen.keys)
+    if glimpse.path.is_dir():
+        return {"queries", "codebase"} <= _files(glimpse.path).keys()
+    return bool({"query-idx", "code-idx"} & glimpse.keys)
 
 
 def read(path: Path) -> TruthFile:
@@ -37,22 +37,22 @@ def read(path: Path) -> TruthFile:
     if missing or not {"pairs", "true pairs"} & files.keys():
         wanted = "wanted JSON files with 'query', 'codebase' and 'pairs' in their names"
         raise InputError(f"'{root}' has no {missing[0] if missing else 'pairs'}: {wanted}")
-    found = Gathered(root)
-    for row, record in rows.objects(files["queries"], found.problems):
+    gathered = Gathered(root)
+    for row, record in rows.objects(files["queries"], gathered.problems):
         name, text = _first(record, "query-idx", "idx"), _first(record, "query", "doc")
-        found.query(row, Query(name, text), file=files["queries"])
-    for row, record in rows.objects(files["codebase"], found.problems):
+        gathered.query(row, Query(name, text), file=files["queries"])
+    for row, record in rows.objects(files["codebase"], gathered.problems):
         name, code = _first(record, "code-idx", "idx"), _first(record, "code")
-        found.document(row, Chunk(name, code, _LANGUAGE, path=name), file=files["codebase"])
+        gathered.document(row, Chunk(name, code, _LANGUAGE, path=name), file=files["codebase"])
     for kind, right in (("pairs", None), ("true pairs", 1)):  # a right pair of both is one
-        for row, record in rows.objects(files[kind], found.problems) if kind in files else ():
+        for row, record in rows.objects(files[kind], gathered.problems) if kind in files else ():
             pair = (_first(record, "query-idx"), _first(record, "code-idx"))
-            found.grade(row, pair, "label", record.get("label", right), file=files[kind])
-    return found.reading()
+            gathered.grade(row, pair, "label", record.get("label", right), file=files[kind])
+    return gathered.reading()
 
 
 def losses(truth: Truth) -> Iterator[str]:
-    """Yield what cannot be held."""
+    """Yield what the format cannot store."""
     shared.check_corpus(truth, "CoSQA+", texts=True)
     own = {
         "languages of documents, for all are Python there": sum(each.language != _LANGUAGE for each in truth.documents),
@@ -82,7 +82,7 @@ def write(truth: Truth, path: Path) -> None:
 
 
 def _files(root: Path) -> dict[str, Path]:
-    """Return the file of each kind; of several that of the shortest name, for the others derive from it."""
+    """Return the file of each kind; of several the one with the shortest name, from which the others derive."""
     files: dict[str, Path] = {}
     found = (file for file in root.glob("*.*") if rows.suffix(file) in rows.ENDINGS)
     for file in sorted(found, key=lambda file: (len(file.name), file.name)):

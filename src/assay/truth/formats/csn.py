@@ -1,4 +1,4 @@
-"""CodeSearchNet's annotations: `Language,Query,GitHubUrl,Relevance,Notes`, several annotators a pair.
+"""Read CodeSearchNet's annotations: `Language,Query,GitHubUrl,Relevance,Notes`, with several annotators per pair.
 
 One query a language, numbered as they come. Targets lie in many repositories: each is its URL below the host, with
 its lines, `owner/name/blob/COMMIT/path:start-end`. The file names no annotator: the judge is the number of the
@@ -25,38 +25,40 @@ _URL = re.compile(r"https?://github\.com/([^#?]+/blob/[^#?]+)#L(\d+)(?:-L?(\d+))
 _TARGET = re.compile(r"([^/]+/[^/]+/blob/.+):(\d+)-(\d+)", re.DOTALL)
 
 
-def fits(seen: Glimpse) -> bool:
+def fits(glimpse: Glimpse) -> bool:
     """Say whether a file looks like this."""
-    return seen.keys.issuperset(_COLUMNS[:4]) or all(name in seen.head.partition("\n")[0] for name in _COLUMNS[:4])
+    return glimpse.keys.issuperset(_COLUMNS[:4]) or all(
+        name in glimpse.head.partition("\n")[0] for name in _COLUMNS[:4]
+    )
 
 
 def read(path: Path) -> TruthFile:
     """Read annotations."""
-    found = Gathered(path)
-    table = rows.cells(path, found.problems)
+    gathered = Gathered(path)
+    table = rows.cells(path, gathered.problems)
     first, header = next(table, (1, []))
     if missing := [name for name in _COLUMNS[:4] if name not in header]:
         raise InputError(f"{path}:{first}: no column '{missing[0]}'; found: {', '.join(header)}")
     for name in sorted(set(header) - set(_COLUMNS)):
-        found.problem(first, f"unknown column '{name}': it is left out")
+        gathered.problem(first, f"unknown column '{name}': it is left out")
     ids: dict[tuple[str, str], str] = {}
     judged: Counter[tuple[str, str]] = Counter()
     for row, cells in table:
         if len(cells) > len(header):
-            found.problem(row, f"{len(cells)} cells, wanted {len(header)}")
+            gathered.problem(row, f"{len(cells)} cells, wanted {len(header)}")
         else:
-            _take(found, row, dict(zip(header, cells, strict=False)), ids, judged)
-    return found.reading(about={})
+            _take(gathered, row, dict(zip(header, cells, strict=False)), ids, judged)
+    return gathered.reading(about={})
 
 
 def url_of(target: str) -> str:
-    """Return the address of some lines of a file on GitHub, empty where a target is something else."""
+    """Return the address of some lines of a file on GitHub; empty for any other target."""
     found = _TARGET.fullmatch(target)
     return f"{_HOST}{quote(found[1])}#L{found[2]}-L{found[3]}" if found else ""
 
 
 def _take(
-    found: Gathered,
+    gathered: Gathered,
     row: int,
     named: Mapping[str, str],
     ids: dict[tuple[str, str], str],
@@ -72,13 +74,13 @@ def _take(
     elif not text.strip():
         fault = "the query is empty"
     if fault:
-        found.problem(row, fault)
+        gathered.problem(row, fault)
         return
     name = ids.setdefault((language, text), str(len(ids) + 1))
-    if name not in found.queries:
-        found.queries[name] = Query(name, text, tags={"language": language} if language else {})
+    if name not in gathered.queries:
+        gathered.queries[name] = Query(name, text, tags={"language": language} if language else {})
     judged[name, target] += 1
-    found.judgment(row, Judgment(name, target, value or 0, str(judged[name, target]), reason))
+    gathered.judgment(row, Judgment(name, target, value or 0, str(judged[name, target]), reason))
 
 
 def _target(url: str) -> str:

@@ -24,31 +24,33 @@ _TEXTS = ("code", "function")
 _COLUMNS = ("url", "language", "partition", *_TEXTS)
 
 
-def fits(seen: Glimpse) -> bool:
-    """Say whether a file looks like this, or a folder holds such files."""
-    if seen.path.is_dir():
-        return bool(_files(seen.path))
-    return "url" in seen.keys and bool(seen.keys & set(_TEXTS)) and bool(seen.keys & {"func_name", "identifier"})
+def fits(glimpse: Glimpse) -> bool:
+    """Say whether a file looks like this, or a folder has such files."""
+    if glimpse.path.is_dir():
+        return bool(_files(glimpse.path))
+    return (
+        "url" in glimpse.keys and bool(glimpse.keys & set(_TEXTS)) and bool(glimpse.keys & {"func_name", "identifier"})
+    )
 
 
 def read(path: Path) -> TruthFile:
-    """Read the functions of a file or folder; nothing is asked and nothing is judged there."""
-    found = Gathered(path)
+    """Read the functions of a file or folder, which has no queries and no judgments."""
+    gathered = Gathered(path)
     for file in _files(path) if path.is_dir() else [path]:
-        for row, function in _functions(file, found.problems):
-            found.document(row, function, file=file)
-    return found.reading(about={})
+        for row, function in _functions(file, gathered.problems):
+            gathered.document(row, function, file=file)
+    return gathered.reading(about={})
 
 
 def functions(path: Path, problems: list[Problem]) -> Iterator[Chunk]:
-    """Yield the functions of a file or folder one by one; nothing but problems is held."""
+    """Yield the functions of a file or folder one by one; only problems are kept in memory."""
     for file in _files(path) if path.is_dir() else [path]:
         for _, function in _functions(file, problems):
             yield function
 
 
 def _files(folder: Path) -> list[Path]:
-    """Return the files of a corpus below a folder, those of a split together and in the order of their numbers."""
+    """Return the files of a corpus below a folder, by split and number."""
     every = (file for pattern in ("*.jsonl*", "*/*.jsonl*") for file in folder.glob(pattern))
     found = [file for file in every if _FILE.fullmatch(plain(file).name)]
     return sorted(found, key=lambda file: (file.parent, len(file.name), file.name))
@@ -70,13 +72,13 @@ def _functions(file: Path, problems: list[Problem]) -> Iterator[tuple[int, Chunk
 
 
 def id_of(url: str) -> str:
-    """Return what a function is called: its URL below the host, empty where that is none."""
+    """Return the name of a function: its URL below the host; empty for any other URL."""
     found = _URL.fullmatch(url.strip())
     return found[1] if found else ""
 
 
 def joined(reading: TruthFile, corpus: Path) -> TruthFile:
-    """Return a ground truth whose documents are the functions of a corpus that it judges; the others are problems."""
+    """Return a ground truth with the judged functions of a corpus as documents; missing ones are problems."""
     names = {each.target: unquote(id_of(url_of(each.target))) for each in reading.truth.judgments}
     problems: list[Problem] = []
     wanted, found = set(names.values()), dict[str, Chunk]()
@@ -96,7 +98,7 @@ def joined(reading: TruthFile, corpus: Path) -> TruthFile:
 
 
 def at_least(reading: TruthFile, grade: int) -> TruthFile:
-    """Return what a ground truth holds of pairs that somebody gave a grade or a higher one, with their queries.
+    """Return the judgments of pairs that any judge gave at least this grade, with their queries.
 
     Documents of other pairs are left out: 3 makes the 399 pairs of 95 queries of CoSQA+'s test on CodeSearchNet.
     """
@@ -113,9 +115,9 @@ def at_least(reading: TruthFile, grade: int) -> TruthFile:
     return replace(reading, truth=part, rows=tuple(reading.rows[at] for at in kept) if reading.rows else ())
 
 
-def _truth(truth: Truth, kept: Sequence[int], names: Mapping[str, str]) -> Truth:
-    """Return some judgments under new names of their targets, and the queries that they are of."""
-    judgments = [truth.judgments[at] for at in kept]
+def _truth(truth: Truth, places: Sequence[int], names: Mapping[str, str]) -> Truth:
+    """Return some judgments with new names of their targets, and their queries."""
+    judgments = [truth.judgments[at] for at in places]
     asked = {each.query_id for each in judgments}
     return replace(
         truth,
@@ -124,14 +126,14 @@ def _truth(truth: Truth, kept: Sequence[int], names: Mapping[str, str]) -> Truth
     )
 
 
-def _missing(reading: TruthFile, names: Mapping[str, str], found: Mapping[str, Chunk]) -> Iterator[Problem]:
-    """Yield what was judged and is not there, each function once."""
+def _missing(reading: TruthFile, names: Mapping[str, str], functions_by_name: Mapping[str, Chunk]) -> Iterator[Problem]:
+    """Yield the judged functions that are missing, once each."""
     language = {query.id: query.tags.get("language", "").lower() for query in reading.truth.queries}
-    there = {function.language for function in found.values()}
+    there = {function.language for function in functions_by_name.values()}
     gone: dict[str, tuple[int, Judgment]] = {}
     others: Counter[str] = Counter()
     for at, each in enumerate(reading.truth.judgments):
-        if names[each.target] in found:
+        if names[each.target] in functions_by_name:
             continue
         if language[each.query_id] and language[each.query_id] not in there:
             others[language[each.query_id]] += 1

@@ -1,4 +1,4 @@
-"""Our own JSON lines: everything a ground truth holds, one record a line.
+"""Read and write Assay's own JSON lines: a complete ground truth, one record per line.
 
 The first record says what the file speaks of; queries, judgments and documents follow in any order. A field that
 has its default is left out, an unknown one is told.
@@ -24,7 +24,7 @@ _KINDS: Mapping[str, type[Any]] = {"query": Query, "judgment": Judgment, "docume
 
 @dataclass(frozen=True, slots=True)
 class _About:
-    """The first record."""
+    """The first record, about the ground truth and its corpus."""
 
     format: int = _FORMAT
     name: str = ""
@@ -34,37 +34,37 @@ class _About:
     hidden_docs: tuple[str, ...] = ()
 
 
-def fits(seen: Glimpse) -> bool:
+def fits(glimpse: Glimpse) -> bool:
     """Say whether a file looks like this."""
-    return any(row.get("type") in ("truth", *_KINDS) for row in seen.rows)
+    return any(row.get("type") in ("truth", *_KINDS) for row in glimpse.rows)
 
 
 def read(path: Path) -> TruthFile:
     """Read a ground truth."""
-    found = Gathered(path)
+    gathered = Gathered(path)
     about = _About()
     judgments: list[tuple[int, Judgment]] = []
-    for row, record in rows.objects(path, found.problems):
+    for row, record in rows.objects(path, gathered.problems):
         kind = record.pop("type", "")
         if not isinstance(kind, str) or kind not in ("truth", *_KINDS):
-            found.problem(row, f"unknown type {kind!r}; known: truth, {', '.join(_KINDS)}")
+            gathered.problem(row, f"unknown type {kind!r}; known: truth, {', '.join(_KINDS)}")
             continue
-        value = _value(found, row, _KINDS.get(kind, _About), record)
+        value = _value(gathered, row, _KINDS.get(kind, _About), record)
         if isinstance(value, _About):
             about = value
             if about.format != _FORMAT:
-                found.problem(row, f"format {about.format}, this reads {_FORMAT}: a newer assay wrote it")
+                gathered.problem(row, f"format {about.format}, this reads {_FORMAT}: a newer assay wrote it")
         elif isinstance(value, Query):
-            found.query(row, value)
+            gathered.query(row, value)
         elif isinstance(value, Judgment):
             judgments.append((row, value))
         elif value is not None:
-            found.document(row, value)
+            gathered.document(row, value)
     for row, judgment in judgments:
-        _judge(found, row, judgment)
+        _judge(gathered, row, judgment)
     hidden = {"hidden": about.hidden, "hidden_docs": about.hidden_docs}
     corpus = {"repo": about.repository, "commit": about.commit, **hidden}
-    return found.reading(name=about.name or name_of(path), about=corpus)
+    return gathered.reading(name=about.name or name_of(path), about=corpus)
 
 
 def write(truth: Truth, path: Path) -> None:
@@ -80,12 +80,12 @@ def _records(truth: Truth) -> Iterator[dict[str, Any]]:
 
 
 def record_of(value: object) -> dict[str, Any]:
-    """Return the record of one value, as a line of a file holds it."""
+    """Return the record of one value for a line of a file."""
     return {"type": next(name for name, held in _KINDS.items() if isinstance(value, held)), **_set_fields(value)}
 
 
 def _set_fields(value: Any) -> dict[str, Any]:
-    """Return the fields that are not as they are by default."""
+    """Return the fields that differ from their defaults."""
     held = ((field, getattr(value, field.name)) for field in fields(value))
     return {
         field.name: as_json(each)
@@ -94,30 +94,30 @@ def _set_fields(value: Any) -> dict[str, Any]:
     }
 
 
-def _value(found: Gathered, row: int, kind: type[Any], record: dict[str, Any]) -> Any:
-    """Return the value a record holds, or tell what is wrong with it."""
+def _value(gathered: Gathered, row: int, kind: type[Any], record: dict[str, Any]) -> Any:
+    """Return the value of a record, or report its problem."""
     known = [field.name for field in fields(kind)]
     for name in record.keys() - set(known):
-        found.problem(row, f"unknown field '{name}'; {nearest(name, known)}")
+        gathered.problem(row, f"unknown field '{name}'; {nearest(name, known)}")
     try:
         return read_value(kind, record)
     except InputError as error:
-        found.problem(row, str(error))
+        gathered.problem(row, str(error))
         return None
 
 
-def _judge(found: Gathered, row: int, judgment: Judgment) -> None:
-    """Take a judgment in when all of the file is known, for queries may stand after it."""
+def _judge(gathered: Gathered, row: int, judgment: Judgment) -> None:
+    """Add a judgment after the whole file is read, since queries may follow it."""
     fault = ""
-    if judgment.query_id not in found.queries:
+    if judgment.query_id not in gathered.queries:
         fault = f"there is no query '{judgment.query_id}'"
-    elif found.documents and judgment.target not in found.documents:
+    elif gathered.documents and judgment.target not in gathered.documents:
         fault = f"there is no document '{judgment.target}'"
     elif grade_of(judgment.grade) is None:
         fault = f"grade {judgment.grade} is beyond any scale: wanted 0 to 1000"
-    elif not found.documents:
+    elif not gathered.documents:
         fault = fault_of_target(judgment.target)
     if fault:
-        found.problem(row, fault)
+        gathered.problem(row, fault)
     else:
-        found.judgment(row, judgment)
+        gathered.judgment(row, judgment)

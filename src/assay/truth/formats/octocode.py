@@ -1,4 +1,4 @@
-"""octocode's CSV: `query,result1..n`, each result `path:start-end:grade`; further columns are tags.
+"""Read and write octocode's CSV: `query,result1..n`, with results `path:start-end:grade`; other columns are tags.
 
 The format has no ids: a query's is the number of its row, unless a column `id` says otherwise. Every result counts as
 an answer in octocode's own script, so that a grade of 0 is none, and whole files have no place in it.
@@ -28,35 +28,35 @@ _GUESSED = 100
 _LINES = re.compile(r"(\d+)(?:-(\d+))?")
 
 
-def fits(seen: Glimpse) -> bool:
+def fits(glimpse: Glimpse) -> bool:
     """Say whether a file looks like this."""
-    columns = seen.keys or {name.strip().strip('"') for name in re.split(r"[,\t]", seen.head.partition("\n")[0])}
+    columns = glimpse.keys or {name.strip().strip('"') for name in re.split(r"[,\t]", glimpse.head.partition("\n")[0])}
     return "query" in columns and any(map(_RESULT.fullmatch, columns))
 
 
 def read(path: Path) -> TruthFile:
     """Read a ground truth."""
-    found = Gathered(path)
-    table = rows.cells(path, found.problems)
+    gathered = Gathered(path)
+    table = rows.cells(path, gathered.problems)
     first, header = next(table, (1, []))
-    columns = _columns(found, first, header)
+    columns = _columns(gathered, first, header)
     texts: dict[str, int] = {}
     for number, (row, cells) in enumerate(table, 1):
         named = {columns[at]: cell for at, cell in enumerate(cells) if at < len(columns) and columns[at] and cell}
         for at, cell in enumerate(cells):
             if cell.strip() and (at >= len(columns) or not header[at].strip()):
-                found.problem(row, f"a value without a column: '{cell[:60]}'")
+                gathered.problem(row, f"a value without a column: '{cell[:60]}'")
         text = named.get("query", "")
         if "id" not in columns and text.strip() and texts.setdefault(text, row) != row:
-            found.problem(row, f"the query of row {texts[text]} again: that one counts")
+            gathered.problem(row, f"the query of row {texts[text]} again: that one counts")
             continue
         tags = {key: cell for key, cell in named.items() if key not in {"query", "id"} and not _RESULT.fullmatch(key)}
-        _take(found, row, Query(named.get("id", str(number)), text, tags=tags), named)
-    return found.reading()
+        _take(gathered, row, Query(named.get("id", str(number)), text, tags=tags), named)
+    return gathered.reading()
 
 
 def losses(truth: Truth) -> Iterator[str]:
-    """Yield what cannot be held."""
+    """Yield what the format cannot store."""
     shared.check_corpus(truth, "octocode's CSV", texts=False)
     own = {
         "queries with an empty tag": sum("" in query.tags.values() for query in truth.queries),
@@ -67,7 +67,7 @@ def losses(truth: Truth) -> Iterator[str]:
 
 
 def write(truth: Truth, path: Path) -> None:
-    """Write a ground truth and what it speaks of."""
+    """Write a ground truth, and the file about its corpus."""
     cells: dict[str, dict[str, str]] = {query.id: {} for query in truth.queries}
     for judgment in truth.judgments:
         if judgment.grade > 0 and (cell := _cell(judgment)):
@@ -92,27 +92,27 @@ def _held_tags(truth: Truth) -> list[str]:
     return sorted({name for query in truth.queries for name in query.tags if _tag(name)})
 
 
-def _columns(found: Gathered, row: int, header: Sequence[str]) -> list[str]:
-    """Return the name of each column, empty where it cannot be used."""
+def _columns(gathered: Gathered, row: int, header: Sequence[str]) -> list[str]:
+    """Return the name of each column; empty if it cannot be used."""
     names = [name.strip() for name in header]
     if "query" not in names:
-        raise InputError(f"{found.path}:{row}: no column 'query'; found: {', '.join(names) or 'nothing'}")
+        raise InputError(f"{gathered.path}:{row}: no column 'query'; found: {', '.join(names) or 'nothing'}")
     if not any(map(_RESULT.fullmatch, names)):
-        raise InputError(f"{found.path}:{row}: no column 'result1'; found: {', '.join(names)}")
+        raise InputError(f"{gathered.path}:{row}: no column 'result1'; found: {', '.join(names)}")
     seen: set[str] = set()
     for at, name in enumerate(names):
         if name and name in seen:
-            found.problem(row, f"column '{name}' is there twice: the first counts")
+            gathered.problem(row, f"column '{name}' is there twice: the first counts")
             names[at] = ""
-        elif name and not _RESULT.fullmatch(name) and at < _GUESSED and (meant := _meant(name)):
-            found.problem(row, f"unknown column '{name}'; did you mean '{meant}'? It is left out")
+        elif name and not _RESULT.fullmatch(name) and at < _GUESSED and (meant := _closest_column(name)):
+            gathered.problem(row, f"unknown column '{name}'; did you mean '{meant}'? It is left out")
             names[at] = ""
         seen.add(name)
     return names
 
 
-def _meant(name: str) -> str:
-    """Return the column that a name was meant to be, nothing where it is a name of its own."""
+def _closest_column(name: str) -> str:
+    """Return the known column that a name resembles; empty for a known or different name."""
     if name in _KNOWN_COLUMNS and name != "results":
         return ""
     close = get_close_matches(name.lower(), _KNOWN_COLUMNS, n=1, cutoff=0.75)
@@ -120,32 +120,32 @@ def _meant(name: str) -> str:
 
 
 def _tag(name: str) -> bool:
-    """Say whether a tag can be a column that is read back as that tag."""
+    """Say whether a tag survives as a column when it is read back."""
     plain = bool(name) and name == name.strip() and "\0" not in name
-    return plain and name not in {"query", "id"} and not _RESULT.fullmatch(name) and not _meant(name)
+    return plain and name not in {"query", "id"} and not _RESULT.fullmatch(name) and not _closest_column(name)
 
 
-def _take(found: Gathered, row: int, query: Query, named: Mapping[str, str]) -> None:
-    """Take a row in; a query all of whose answers are broken would count as missed, and is left out."""
+def _take(gathered: Gathered, row: int, query: Query, named: Mapping[str, str]) -> None:
+    """Add a row; leave a query out if all its answers are invalid, since it would count as missed."""
     cells = [cell.strip() for name, cell in named.items() if _RESULT.fullmatch(name) and cell.strip()]
     judgments: dict[str, Judgment] = {}
     for cell in cells:
         judgment = _judgment(query.id, cell)
         if isinstance(judgment, str):
-            found.problem(row, judgment)
+            gathered.problem(row, judgment)
         elif judgment.target in judgments:
-            found.problem(row, f"'{cell}': its lines are there twice: the first counts")
+            gathered.problem(row, f"'{cell}': its lines are there twice: the first counts")
         else:
             judgments[judgment.target] = judgment
     if cells and not judgments:
-        found.problem(row, "no answer of the query can be used: it is left out")
-    elif found.query(row, query):
+        gathered.problem(row, "no answer of the query can be used: it is left out")
+    elif gathered.query(row, query):
         for judgment in judgments.values():
-            found.judgment(row, judgment)
+            gathered.judgment(row, judgment)
 
 
 def _judgment(query_id: str, cell: str) -> Judgment | str:
-    """Return what a cell says, or what is wrong with it."""
+    """Return the judgment of a cell, or its problem."""
     path, lines, last = (["", "", *cell.rsplit(":", 2)])[-3:]
     grade = grade_of(last, lowest=1)
     found = _LINES.fullmatch(lines)
@@ -163,7 +163,7 @@ def _judgment(query_id: str, cell: str) -> Judgment | str:
 
 
 def _cell(judgment: Judgment) -> str:
-    """Return the cell of a judgment, nothing where it has no lines."""
+    """Return the cell of a judgment; empty if it has no lines."""
     try:
         span = span_of(judgment.target)
     except InputError:

@@ -22,30 +22,32 @@ from assay.values import Judgment, Query
 _GRADES = {"relevant": 2, "secondary": 1}
 
 
-def fits(seen: Glimpse) -> bool:
+def fits(glimpse: Glimpse) -> bool:
     """Say whether a file looks like this."""
-    return any("query" in row and isinstance(row.get("relevant"), list) for row in seen.rows)
+    return any("query" in row and isinstance(row.get("relevant"), list) for row in glimpse.rows)
 
 
 def read(path: Path) -> TruthFile:
-    """Read questions; one with a target that cannot be used is left out, for all targets count in its ideal order."""
-    found = Gathered(path)
-    for number, (row, record) in enumerate(rows.objects(path, found.problems), 1):
+    """Read questions; leave one with an invalid target out, since all targets count in the ideal order."""
+    gathered = Gathered(path)
+    for number, (row, record) in enumerate(rows.objects(path, gathered.problems), 1):
         name, text, kind = (text_of(record.get(key)) for key in ("id", "query", "category"))
         query = Query(name or str(number), text, tags={"kind": kind} if kind else {})
         try:
             grades = _grades(record)
         except InputError as error:
-            found.problem(row, f"{error}: the question is left out")
+            gathered.problem(row, f"{error}: the question is left out")
             continue
-        if found.query(row, query):
+        if gathered.query(row, query):
             for target, grade in grades.items():
-                found.judgment(row, Judgment(query.id, target, grade))
-    return replace(found.reading(about=shared.about_of(path, found.problems) or _repository(found)), as_published=True)
+                gathered.judgment(row, Judgment(query.id, target, grade))
+    return replace(
+        gathered.reading(about=shared.about_of(path, gathered.problems) or _repository(gathered)), as_published=True
+    )
 
 
 def _grades(record: Mapping[str, Any]) -> dict[str, int]:
-    """Return the targets of a question with their grades; one that is named twice has the higher one."""
+    """Return the targets of a question with their grades, the higher one for a repeated target."""
     grades: dict[str, int] = {}
     for key, grade in _GRADES.items():
         listed = record.get(key, [])
@@ -63,11 +65,11 @@ def _target(value: Any) -> str:
     return str(place)
 
 
-def _repository(found: Gathered) -> dict[str, str]:
-    """Return URL and revision of the repository that a file of questions is called after."""
-    name = shared.name_of(found.path)
-    for file in (folder / "repos.json" for folder in found.path.resolve().parents[:2]):
-        for _, record in rows.objects(file, found.problems) if file.is_file() else ():
+def _repository(gathered: Gathered) -> dict[str, str]:
+    """Return URL and revision of the repository that a file of questions is named after."""
+    name = shared.name_of(gathered.path)
+    for file in (folder / "repos.json" for folder in gathered.path.resolve().parents[:2]):
+        for _, record in rows.objects(file, gathered.problems) if file.is_file() else ():
             if record.get("name") == name:
                 return {"repo": text_of(record.get("url")), "commit": text_of(record.get("revision"))}
     return {}

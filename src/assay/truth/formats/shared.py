@@ -1,4 +1,4 @@
-"""Helpers of all formats: checked fields, what a reader gathers, what a writer loses."""
+"""Share code between the formats: check fields, gather what a reader finds, report what a writer loses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SLASHES = re.compile(r"[/\\]")
 
 
 def fault_of(path: str) -> str:
-    """Say what is wrong with the path of a target, or nothing."""
+    """Return the problem of the path of a target; empty without one."""
     if not path or _CONTROL.search(path):
         return f"{path!r} is not a path"
     if path.startswith(("/", "\\", "~")) or _DRIVE.match(path):
@@ -44,13 +44,13 @@ def fault_of(path: str) -> str:
 
 
 def _nameable(path: str) -> bool:
-    """Say whether a file system can hold a path."""
+    """Say whether a path is valid in a file system."""
     data = path.encode("utf-8", "surrogatepass")
     return len(data) <= _MAX_PATH_BYTES and max(map(len, data.split(b"/"))) <= _MAX_NAME_BYTES
 
 
 def fault_of_target(target: str) -> str:
-    """Say what is wrong with `path:start-end`, `path:line`, `path::Symbol.name` or `path`, or nothing."""
+    """Return the problem of `path:start-end`, `path:line`, `path::Symbol.name` or `path`; empty without one."""
     path, colons, symbol = target.partition("::")
     if colons:
         return fault_of(path) or ("" if symbol.strip() else f"'{target}' names no symbol after '::'")
@@ -59,7 +59,7 @@ def fault_of_target(target: str) -> str:
 
 
 def place_of(target: str) -> Span | str:
-    """Return the lines, file or document that a target without a symbol names, or what is wrong with it."""
+    """Return the lines, file or document that a target without a symbol names, or its problem."""
     if _FAR.search(target):
         return f"'{target[:60]}' names lines beyond the end of any file"
     plain = _PLAIN.fullmatch(target)
@@ -78,7 +78,7 @@ def place_of(target: str) -> Span | str:
 
 
 def fault_of_id(name: str) -> str:
-    """Say why a document may not be called that, or nothing: targets with lines and symbols are told apart by it."""
+    """Say why a name is not allowed for a document, since targets with lines and symbols look alike; empty if it is."""
     if not name:
         return "it has no id"
     head, _, end = name.rpartition(":")
@@ -87,7 +87,7 @@ def fault_of_id(name: str) -> str:
 
 
 def grade_of(value: object, lowest: int = 0) -> int | None:
-    """Return a grade, None where the value is none: not a whole number, too low, or beyond any scale."""
+    """Return a grade; None if the value is not a whole number, too low, or beyond any scale."""
     text = _DECIMAL.sub("", value.strip()) if isinstance(value, str) else value
     if isinstance(text, bool) or (isinstance(text, float) and not text.is_integer()):
         return None
@@ -99,18 +99,18 @@ def grade_of(value: object, lowest: int = 0) -> int | None:
 
 
 def first_text(row: Mapping[str, Any], names: Iterable[str]) -> str:
-    """Return the first field of these names that is a text with anything in it, or an empty one."""
+    """Return the first of these fields that is a text and not empty; or an empty text."""
     return next((text for name in names if isinstance(text := row.get(name), str) and text.strip()), "")
 
 
 def text_of(value: object) -> str:
-    """Return a name as text: whole numbers are names in some collections."""
+    """Return a name as text, since some collections use whole numbers as names."""
     return value if isinstance(value, str) else str(value) if type(value) is int else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Glimpse:
-    """What a file begins with, by which its format is told; of a folder there is only the path."""
+    """The beginning of a file, which shows its format; for a folder only its path."""
 
     path: Path
     rows: Sequence[Mapping[str, Any]] = ()
@@ -126,7 +126,7 @@ class Glimpse:
 
 
 class Gathered:
-    """What a reader has found so far in one file or folder."""
+    """The contents and problems that a reader has gathered so far from one file or folder."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -138,11 +138,11 @@ class Gathered:
         self.problems: list[Problem] = []
 
     def problem(self, row: int, what: str, *, file: Path | None = None) -> None:
-        """Note what is wrong in a row."""
+        """Record a problem of a row."""
         self.problems.append(Problem(rows.place(file or self.path, row), what))
 
     def query(self, row: int, query: Query, *, file: Path | None = None) -> bool:
-        """Take a query in, unless it is empty or its id is taken."""
+        """Add a query unless it is empty or its id is taken; return whether it was added."""
         if not query.text.strip():
             self.problem(row, "the query is empty", file=file)
         elif query.id in self.queries:
@@ -153,7 +153,7 @@ class Gathered:
         return False
 
     def document(self, row: int, document: Chunk, *, file: Path | None = None) -> None:
-        """Take a document in, unless its id is taken."""
+        """Add a document unless its id is taken."""
         fault = "its id is taken: the first counts" if document.id in self.documents else ""
         fault = fault or ("" if document.id else "it has no id")
         if fault:
@@ -162,21 +162,21 @@ class Gathered:
             self.documents[document.id] = document
 
     def judgment(self, row: int, judgment: Judgment) -> None:
-        """Take a judgment in."""
+        """Add a judgment."""
         self.judgments.append(judgment)
         self.rows.append(row)
 
-    def grade(self, row: int, pair: tuple[str, str], column: str, said: object, *, file: Path) -> bool:
-        """Take in how a query and a document were judged; of two grades of a pair the first counts."""
+    def grade(self, row: int, pair: tuple[str, str], column: str, value: object, *, file: Path) -> bool:
+        """Add the grade of a query and a document; of two grades of a pair the first counts."""
         query, target = pair
-        grade = grade_of(said)
+        grade = grade_of(value)
         fault = ""
         if query not in self.queries:
             fault = f"there is no query '{query}'"
         elif target not in self.documents:
             fault = f"there is no document '{target}'"
         elif grade is None:
-            fault = f"{column} {said!r}, wanted a whole number from 0"
+            fault = f"{column} {value!r}, wanted a whole number from 0"
         elif self._grades.get(pair, grade) != grade:
             fault = f"'{target}' is judged twice for query '{query}': the first counts"
         elif pair not in self._grades:
@@ -187,7 +187,7 @@ class Gathered:
         return not fault
 
     def reading(self, *, name: str = "", about: Mapping[str, Any] | None = None) -> TruthFile:
-        """Return what was found; `about` is what is known of the corpus."""
+        """Return the gathered ground truth; `about` describes the corpus."""
         about = about if about is not None else about_of(self.path, self.problems)
         truth = Truth(
             name or name_of(self.path),
@@ -201,7 +201,7 @@ class Gathered:
         return TruthFile(truth, tuple(self.problems), tuple(self.rows), self.path.name)
 
     def _hidden(self, targets: Iterable[str]) -> Iterator[str]:
-        """Yield the hidden targets that lie below the corpus: they are written to when it is made."""
+        """Yield the hidden targets below the corpus, which are overwritten when the corpus is built."""
         for target in targets:
             if fault := fault_of_target(target):
                 self.problem(1, f"hidden: {fault}")
@@ -221,7 +221,7 @@ _ABOUT = [field.name for field in fields(_About)]
 
 
 def name_of(path: Path) -> str:
-    """Return what a file or folder of ground truth is called, without its endings."""
+    """Return the name of a file or folder of ground truth, without its suffixes."""
     if path.is_dir():
         return path.resolve().name
     stem = plain(path.resolve()).stem
@@ -229,7 +229,7 @@ def name_of(path: Path) -> str:
 
 
 def about_of(path: Path, problems: list[Problem]) -> dict[str, Any]:
-    """Return what the file beside a ground truth says about its corpus: `repo`, `commit`, what is hidden."""
+    """Read the file beside a ground truth about its corpus: `repo`, `commit` and the hidden places."""
     beside = about_file(path)
     if not beside.is_file():
         return {}
@@ -246,7 +246,7 @@ def about_of(path: Path, problems: list[Problem]) -> dict[str, Any]:
 
 
 def about_file(path: Path) -> Path:
-    """Return the file that says what a ground truth speaks of: `NAME.meta.json` beside it, `meta.json` in a folder."""
+    """Return the file about a ground truth's corpus: `NAME.meta.json` beside it, `meta.json` in a folder."""
     return path / "meta.json" if path.is_dir() else path.with_name(f"{name_of(path)}.meta.json")
 
 
@@ -254,18 +254,18 @@ _QUOTED = re.compile(r'[",\r\n]')
 
 
 def csv_row(cells: Iterable[str]) -> str:
-    """Return a row of CSV; Python's own writer leaves a lone carriage return bare, and no reader takes that."""
+    """Return a row of CSV, with lone carriage returns quoted, which Python's writer leaves bare."""
     return ",".join('"' + cell.replace('"', '""') + '"' if _QUOTED.search(cell) else cell for cell in cells) + "\n"
 
 
 def write_listed(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    """Write one JSON list with an object a line."""
+    """Write a JSON list with one object per line."""
     rows = ",\n".join(files.dumps(record) for record in records)
     files.write(path, ("[\n", rows, "\n]\n"))
 
 
 def write_about(truth: Truth, path: Path) -> None:
-    """Write what a ground truth speaks of beside its file, where somebody said."""
+    """Write the file about the corpus beside a ground truth, if the corpus is known."""
     about: dict[str, Any] = {"repo": truth.repository, "commit": truth.commit, "hidden": list(truth.hidden)}
     about["hidden_docs"] = list(truth.hidden_docs)
     known = {key: value for key, value in about.items() if value}
@@ -316,7 +316,7 @@ def losses(  # noqa: PLR0913  what a format may not hold
     corpus: bool = False,
     document_fields: Collection[str] | None = None,
 ) -> Iterator[str]:
-    """Yield what a format cannot hold and how often: `kinds` of the table above, then `counts` of its own.
+    """Yield what a format cannot store, with counts: `kinds` of the table above, then its own `counts`.
 
     `tags` and `document_fields` are those that it holds, None all; `corpus` says that it names no checkout.
     """
@@ -343,7 +343,7 @@ def _counted(number: int, what: str) -> Iterator[str]:
 
 
 def check_corpus(truth: Truth, form: str, *, texts: bool) -> None:
-    """Refuse a ground truth whose corpus is of the other sort: texts, or a checkout."""
+    """Refuse a ground truth whose corpus is of the other kind: texts, or a checkout."""
     if bool(truth.documents) != texts:
         holds, has = (
             ("a corpus of texts", "speaks of a checkout") if texts else ("files of a checkout", "has documents")

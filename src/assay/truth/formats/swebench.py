@@ -1,4 +1,4 @@
-"""Instances of SWE-bench and Loc-Bench, JSON lines, JSON or parquet: the issue asks, what its patch changed answers.
+"""Read instances of SWE-bench and Loc-Bench (JSON lines, JSON, Parquet): the issue asks, the patched lines answer.
 
 Each hunk gives the lines of the file before the patch, by the judge `patch`; new files could not be found and are left
 out. Loc-Bench's `edit_functions` give `path::Class.name`, by the judge `edit_functions`. Repository and commit are
@@ -28,27 +28,27 @@ _COLUMNS = (*_NEEDED, "edit_functions", "category", "created_at")
 _TAGS = {"instance_id": "instance_id", "repo": "repository", "base_commit": "commit", "category": "category"}
 
 
-def fits(seen: Glimpse) -> bool:
+def fits(glimpse: Glimpse) -> bool:
     """Say whether a file looks like this."""
-    return "instance_id" in seen.keys and len(seen.keys.intersection(_NEEDED)) > 2
+    return "instance_id" in glimpse.keys and len(glimpse.keys.intersection(_NEEDED)) > 2
 
 
 def read(path: Path) -> TruthFile:
     """Read instances."""
-    found = Gathered(path)
-    for row, record in rows.objects(path, found.problems, _COLUMNS):
+    gathered = Gathered(path)
+    for row, record in rows.objects(path, gathered.problems, _COLUMNS):
         wrong = [name for name in _NEEDED if not isinstance(record.get(name), str) or not record[name].strip()]
         if wrong:
-            found.problem(row, f"an instance without a text '{wrong[0]}'")
+            gathered.problem(row, f"an instance without a text '{wrong[0]}'")
         else:
-            _take(found, row, record)
-    checkouts = {_checkout(query) for query in found.queries.values()}
+            _take(gathered, row, record)
+    checkouts = {_checkout(query) for query in gathered.queries.values()}
     repository, commit = checkouts.pop() if len(checkouts) == 1 else ("", "")
-    return found.reading(about={"repo": repository, "commit": commit})
+    return gathered.reading(about={"repo": repository, "commit": commit})
 
 
 def by_checkout(truth: Truth) -> list[Truth]:
-    """Split a ground truth by the tags repository and commit of its queries; one that is pinned is in one piece."""
+    """Split a ground truth by the repository and commit tags of its queries; a pinned one stays whole."""
     if truth.commit:
         return [truth]
     parts: dict[tuple[str, str], list[Query]] = {}
@@ -71,7 +71,7 @@ def by_checkout(truth: Truth) -> list[Truth]:
 
 
 def edited(patch: str) -> Iterator[str]:
-    """Yield `path:start-end` a hunk, from its first changed line to its last, without the lines around them.
+    """Yield `path:start-end` for each hunk, from its first changed line to its last.
 
     Lines that are only added stand between two: those are named. A file without hunks that was renamed or is binary,
     and one that was empty, is named as a whole; new files are left out.
@@ -97,29 +97,29 @@ def _checkout(query: Query, truth: Truth | None = None) -> tuple[str, str]:
     return (repository or truth.repository, commit or truth.commit) if truth else (repository, commit)
 
 
-def _take(found: Gathered, row: int, record: Mapping[str, Any]) -> None:
+def _take(gathered: Gathered, row: int, record: Mapping[str, Any]) -> None:
     name = record["instance_id"]
     tags = {tag: record[key] for key, tag in _TAGS.items() if isinstance(record.get(key), str) and record[key]}
     if isinstance(date := record.get("created_at"), str):
         tags["date"] = date
     functions = _functions(record.get("edit_functions"))
     if functions is None:
-        found.problem(row, "edit_functions, wanted a list of 'path:Class.name'")
+        gathered.problem(row, "edit_functions, wanted a list of 'path:Class.name'")
     judgments = {target: Judgment(name, target, 1, "patch") for target in edited(record["patch"])}
     judgments |= {target: Judgment(name, target, 1, "edit_functions") for target in functions or ()}
     faults = {target: fault for target in judgments if (fault := fault_of_target(target))}
     for fault in faults.values():
-        found.problem(row, fault)
+        gathered.problem(row, fault)
     usable = [judgment for target, judgment in judgments.items() if target not in faults]
     if not usable:
-        found.problem(row, f"instance '{name}' changes no file that was there before: it is left out")
-    elif found.query(row, Query(name, record["problem_statement"], tags=tags)):
+        gathered.problem(row, f"instance '{name}' changes no file that was there before: it is left out")
+    elif gathered.query(row, Query(name, record["problem_statement"], tags=tags)):
         for judgment in usable:
-            found.judgment(row, judgment)
+            gathered.judgment(row, judgment)
 
 
 def _functions(value: object) -> list[str] | None:
-    """Return `path::Class.name` of each function; the list may be written as text, the colon once or twice."""
+    """Return `path::Class.name` of each function; the list may be text, with single or double colons."""
     listed = _parsed(value) if isinstance(value, str) and value.strip() else value or []
     if not isinstance(listed, list) or not all(isinstance(each, str) and ":" in each for each in listed):
         return None
@@ -128,7 +128,7 @@ def _functions(value: object) -> list[str] | None:
 
 
 def _parsed(text: str) -> object:
-    """Return a list that is written as JSON or as Python writes it."""
+    """Parse a list in the syntax of JSON or Python."""
     for parse in (json.loads, ast.literal_eval):
         try:
             value: object = parse(text)

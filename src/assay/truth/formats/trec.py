@@ -1,4 +1,4 @@
-"""TREC's qrels (`query 0 target grade`) with topics beside them, and runs (`query Q0 target rank score name`).
+"""Read and write TREC's qrels (`query 0 target grade`) with topics, and runs (`query Q0 target rank score name`).
 
 Topics are `query<TAB>text`, in `NAME.topics.tsv` beside `NAME.qrels`, or `topics.tsv` or `queries.tsv` in its folder.
 As in trec_eval, a run is ordered by score, equal scores by the names of documents backwards, whatever its ranks say,
@@ -34,9 +34,9 @@ _QRELS = re.compile(r"\s*\S+\s+\S+\s+\S+\s+-?\d+(\.0*)?\s*(\n|$)")
 _RUN = re.compile(r"\s*\S+\s+\S+\s+\S+\s+\d+\s+[-+.\deE]+\s+\S+\s*(\n|$)")
 
 
-def fits(seen: Glimpse) -> bool:
+def fits(glimpse: Glimpse) -> bool:
     """Say whether a file looks like this."""
-    return _QRELS.match(seen.head) is not None
+    return _QRELS.match(glimpse.head) is not None
 
 
 def is_run(head: str) -> bool:
@@ -45,47 +45,47 @@ def is_run(head: str) -> bool:
 
 
 def read(path: Path, *, of_documents: bool = False) -> TruthFile:
-    """Read qrels, and the topics beside them; `of_documents` where what is judged is the whole corpus."""
-    found = Gathered(path)
+    """Read qrels, and the topics beside them; with `of_documents` the judged targets are the whole corpus."""
+    gathered = Gathered(path)
     topics = _topics_of(path)
     if topics:
-        _read_topics(found, topics)
-    bare = _read_pairs(found, (lambda _: "") if of_documents else cache(fault_of_target))
-    _tell(found, bare, topics)
-    reading = found.reading()
-    ids = dict.fromkeys(each.target for each in found.judgments) if of_documents else ()
+        _read_topics(gathered, topics)
+    bare = _read_pairs(gathered, (lambda _: "") if of_documents else cache(fault_of_target))
+    _tell(gathered, bare, topics)
+    reading = gathered.reading()
+    ids = dict.fromkeys(each.target for each in gathered.judgments) if of_documents else ()
     return replace(reading, truth=replace(reading.truth, documents=tuple(Chunk(each, "", path=each) for each in ids)))
 
 
-def _read_pairs(found: Gathered, fault_in: Callable[[str], str]) -> dict[str, int]:
-    """Take the judgments in and return the queries that no topic tells of, with their rows."""
+def _read_pairs(gathered: Gathered, fault_in: Callable[[str], str]) -> dict[str, int]:
+    """Read the judgments, and return the queries without a topic, with their rows."""
     pairs: set[tuple[str, str]] = set()
     bare: dict[str, int] = {}
     below = 0
-    for row, (query, _, target, grade) in _fields(found.path, found.problems, 4):
+    for row, (query, _, target, grade) in _fields(gathered.path, gathered.problems, 4):
         value = grade_of(grade, lowest=-1000)
         if value is None:
-            found.problem(row, f"grade '{grade}', wanted a whole number")
+            gathered.problem(row, f"grade '{grade}', wanted a whole number")
         elif fault := fault_in(target):
-            found.problem(row, fault)
+            gathered.problem(row, fault)
         elif (query, target) in pairs:
-            found.problem(row, f"'{target}' is judged twice for query '{query}': the first counts")
+            gathered.problem(row, f"'{target}' is judged twice for query '{query}': the first counts")
         else:
             pairs.add((query, target))
             below += value < 0
-            found.judgment(row, Judgment(query, target, max(value, 0)))
-            if query not in found.queries:
-                found.queries[query] = Query(query, query)
+            gathered.judgment(row, Judgment(query, target, max(value, 0)))
+            if query not in gathered.queries:
+                gathered.queries[query] = Query(query, query)
                 bare[query] = row
     if below:
-        found.problem(1, f"{counted(below, 'grade')} below 0 count as 0, as in trec_eval")
+        gathered.problem(1, f"{counted(below, 'grade')} below 0 count as 0, as in trec_eval")
     return bare
 
 
 def losses(truth: Truth) -> Iterator[str]:
-    """Yield what cannot be held."""
+    """Yield what the format cannot store."""
     if not truth.judgments:
-        raise InputError("nothing is judged, so that qrels of it would be empty; convert to jsonl")
+        raise InputError("there are no judgments, so qrels would be empty; convert to jsonl")
     own = {
         "judgments whose query or target holds a space": sum(map(_spaced, truth.judgments)),
         "queries of several lines or a spaced id": sum(map(_unlined, truth.queries)),
@@ -94,7 +94,7 @@ def losses(truth: Truth) -> Iterator[str]:
 
 
 def write(truth: Truth, path: Path) -> None:
-    """Write qrels, the topics beside them, and what they speak of."""
+    """Write qrels, the topics beside them, and the file about the corpus."""
     pairs: dict[tuple[str, str], int] = {}
     queries = [query for query in truth.queries if not _unlined(query)]
     known = {query.id for query in queries}
@@ -109,7 +109,7 @@ def write(truth: Truth, path: Path) -> None:
 def read_run(
     path: Path, problems: list[Problem], depth: int, *, of_documents: bool = False, by_rank: bool = False
 ) -> dict[str, list[Span]]:
-    """Return the best answers of each query, `depth` at most; rows that cannot be used become problems.
+    """Return the best answers of each query, `depth` at most; unusable rows become problems.
 
     `of_documents` where targets are ids; `by_rank` orders equal scores by the ranks of the file.
     """
@@ -143,14 +143,14 @@ def read_run(
     return {query: [cast(Span, place_in(target)) for target in of] for query, of in best.items()}
 
 
-def _best(known: Mapping[str, _Order], depth: int, *, by_rank: bool) -> dict[str, _Order]:
+def _best(order: Mapping[str, _Order], depth: int, *, by_rank: bool) -> dict[str, _Order]:
     """Return the best targets, in their order."""
     key = itemgetter(0, 2, 3) if by_rank else itemgetter(0, 1)
-    return {target: known[target] for target in sorted(known, key=lambda each: key(known[each]), reverse=True)[:depth]}
+    return {target: order[target] for target in sorted(order, key=lambda each: key(order[each]), reverse=True)[:depth]}
 
 
 def _fields(path: Path, problems: list[Problem], count: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a file that have as many fields as they should."""
+    """Yield the rows of a file with the expected number of fields."""
     for row, line in rows.lines(path, problems):
         fields = line.split()
         if len(fields) == count:
@@ -174,23 +174,23 @@ def _beside(path: Path) -> Path:
     return path.with_name(f"{shared.name_of(path)}.topics.tsv")
 
 
-def _read_topics(found: Gathered, topics: Path) -> None:
-    for row, line in rows.lines(topics, found.problems):
+def _read_topics(gathered: Gathered, topics: Path) -> None:
+    for row, line in rows.lines(topics, gathered.problems):
         name, tab, text = line.partition("\t")
         if tab and name and not _SPACE.search(name):
-            found.query(row, Query(name, text), file=topics)
+            gathered.query(row, Query(name, text), file=topics)
         elif line.strip():
-            found.problem(row, "wanted 'query<TAB>text'", file=topics)
+            gathered.problem(row, "wanted 'query<TAB>text'", file=topics)
 
 
-def _tell(found: Gathered, bare: Mapping[str, int], topics: Path | None) -> None:
-    """Tell which queries have no text: their ids stand for it."""
+def _tell(gathered: Gathered, bare: Mapping[str, int], topics: Path | None) -> None:
+    """Report queries without a text, for which their ids are used."""
     if topics is None and bare:
-        wanted = _beside(found.path).name
-        found.problem(1, f"no topics beside it, so that ids stand for the texts of queries: give {wanted}")
+        wanted = _beside(gathered.path).name
+        gathered.problem(1, f"no topics beside it, so that ids stand for the texts of queries: give {wanted}")
     elif topics is not None:
         for query, row in bare.items():
-            found.problem(row, f"query '{query}' is not in {topics.name}: its id stands for its text")
+            gathered.problem(row, f"query '{query}' is not in {topics.name}: its id stands for its text")
 
 
 def _spaced(judgment: Judgment) -> bool:
