@@ -212,7 +212,7 @@ def test_files_are_listed_with_their_best_places(assay, project: Path):
     assert len(assay(*question, "--budget", "60").out) < 60 * 3
     assert "a budget of 3 tokens does not hold the best file" in assay(*question, "--budget", "3").err
     refused = assay(*question, "--format", "vimgrep")
-    assert (refused.status, "--by file has no --format vimgrep: take text or jsonl" in refused.err) == (2, True)
+    assert (refused.status, "--by file has no --format vimgrep: use text or jsonl" in refused.err) == (2, True)
 
 
 def test_explain_says_what_a_score_is_made_of(assay, project: Path):

@@ -124,7 +124,7 @@ def test_a_broken_sandbox_is_told_and_not_recorded(tmp_path: Path):
 
 
 def test_a_judge_that_should_run_needs_what_runs():
-    with pytest.raises(InputError, match="needs what runs programs"):
+    with pytest.raises(InputError, match="needs a runner of programs"):
         build_judge(SETTINGS, (), NoSteps())
 
 

@@ -434,9 +434,7 @@ class PublishedIndex(FolderIndex):
             raise InputError(f"there is no index in {self.location}: assay index PATH --index {self.location} makes it")
         if not self._is_by_this_encoder(manifest.identity):
             made = f"{manifest.identity.encoder} ({manifest.identity.dimension} dimensions)"
-            raise InputError(
-                f"{self.location} was built with {made}, not with {self.encoder.name}: give --encoder"
-            )
+            raise InputError(f"{self.location} was built with {made}, not with {self.encoder.name}: give --encoder")
         return super().snapshot()
 
     def status(self) -> IndexReport | None:
