@@ -210,7 +210,7 @@ ERRORS = (
     ("search", {"query": "a", "cursor": "zzz"}, "invalid cursor; omit it"),
     ("search", {"query": "a", "k": 3}, "k: unknown parameter; known: budget, cursor"),
     ("search", {"query": "a", "limit": "many"}, "limit: expected a whole number, not 'many'"),
-    ("related", {"path": "mail/send.py"}, "give a line of a file, or a name"),
+    ("related", {"path": "mail/send.py"}, "give either a line of a file or a name"),
     ("read", {"path": "mail/send.py", "name": "send_male"}, "did you mean 'send_mail'"),
     ("read", {"path": "mail/send.py", "line": 999}, "has no line 999"),
     ("read", {"path": "mail/send.py", "line": 9, "end_line": 3}, "before line 9"),
@@ -317,7 +317,7 @@ def test_a_lean_server_does_not_repeat_what_its_session_was_shown(project: Path)
         assert "label=''" in await _text(client, "search", query="pack_parcel")
 
     session = Session({project: Settings()}, waits=Waits(fresh_s=0.0, refresh_s=60.0))
-    asking(server_of(session, shown=set()), ask)
+    asking(server_of(session, sent_lines=set()), ask)
     with pytest.raises(assay.InputError, match="unknown tool 'serch'; did you mean 'search'"):
         server_of(session, tools="read,serch")
 
@@ -341,7 +341,7 @@ def test_the_command_says_what_is_wrong(assay: Callable[..., Any], project: Path
     ran = assay("mcp", project / "mail", project / "web", "--index", "x")
     assert (ran.status, "--index names one index" in ran.err) == (2, True)
     ran = assay("mcp", project, "--public-url", "https://code.example.com")
-    assert (ran.status, ran.err) == (2, "assay: --public-url is of a server over HTTP: give --http PORT too\n")
+    assert (ran.status, ran.err) == (2, "assay: --public-url is for a server over HTTP: give --http PORT too\n")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         ran = assay("mcp", project, "--http", port)

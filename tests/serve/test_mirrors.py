@@ -306,13 +306,13 @@ def test_a_push_that_is_signed_is_fetched_where_its_branch_is_served(hook: Webho
     payload = {"ref": "refs/heads/main", "project": project, "repository": {"name": "c"}}
     assert hook.deliver(*delivery(payload, "x-gitlab-token")).fetched == ["https://gitlab.com/g/c"]
     headers, body = delivery({"zen": "x", "repository": GITHUB})
-    assert hook.deliver({**headers, "x-github-event": "ping"}, body).ignored == "no push, but ping"
+    assert hook.deliver({**headers, "x-github-event": "ping"}, body).ignored == "not a push, but ping"
 
 
 def test_who_does_not_know_the_secret_is_refused(hook: Webhook, store: StateFile, said: list[str]):
     body = delivery(PUSH)[1]
     for headers, error, message in (
-        ({}, NotSigned, "not signed: wanted one of the headers x-hub-signature-256, "),
+        ({}, NotSigned, "not signed: send one of the headers x-hub-signature-256, "),
         ({"x-gitlab-token": ""}, NotSigned, "not signed"),
         (delivery(PUSH, secret="another secret of some length")[0], WrongSignature, "wrong signature in x-hub-sig"),
         ({"x-hub-signature-256": "sha256=ünï"}, WrongSignature, "wrong signature"),
