@@ -132,7 +132,7 @@ def test_several_agents_are_asked_about_at_once(assay: Assay, project: Path):
         f"{project}/.cursor/mcp.json:2: cannot be read: found ',}}', expecting property name enclosed in double quotes"
         in ran.err
     )
-    assert "nothing was written for Cursor; by hand it is this" in ran.err
+    assert "nothing was written for Cursor; to add it by hand" in ran.err
     assert '"${workspaceFolder}"' in ran.out, "the block to paste"
     assert (project / ".mcp.json").exists()
     assert (project / ".codex" / "config.toml").read_text().startswith("[mcp_servers.assay]\ncommand = ")

@@ -82,5 +82,5 @@ def test_pairs_of_the_same_texts_are_the_same_under_other_ids(assay, tmp_path: P
     ):
         (tmp_path / f"{name}.jsonl").write_text(json.dumps({**row, **ids}) + "\n")
     ran = assay("judge", "agreement", tmp_path / "ann.jsonl", "--gold", tmp_path / "gold.jsonl")
-    assert (ran.status, "1 pair of" in ran.err and "known by the same texts under other ids" in ran.err) == (0, True)
+    assert (ran.status, "1 pair of" in ran.err and "matched by their texts, as the ids differ" in ran.err) == (0, True)
     assert "1 pair of 1 query" in ran.out

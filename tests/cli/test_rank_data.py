@@ -108,7 +108,7 @@ def test_a_mix_keeps_splits(made: Path, assay, tmp_path: Path):
     (tmp_path / "other.jsonl").write_text("".join(json.dumps(row) + "\n" for row in moved))
     leaking = assay("rank", "mix", made, tmp_path / "other.jsonl", "--out", tmp_path / "x.jsonl")
     assert leaking.status == 2
-    assert "8 tasks would stand in two splits" in leaking.err
+    assert "8 tasks would be in two splits" in leaking.err
 
 
 def test_a_mix_takes_some_models_fewer_tasks_and_bare_prompts(made: Path, assay, tmp_path: Path):
