@@ -135,7 +135,7 @@ def policy_grep(root: Path, question: str, command: str) -> Iterator[str]:
 def policy_mcp(root: Path, question: str, tools: str) -> Iterator[str]:
     """Yield what the policy is shown by a server with some tools, within one session."""
     with start_blocking_portal() as portal:
-        server = server_of(Session({root: Settings()}), tools=tools, shown=set())
+        server = server_of(Session({root: Settings()}), tools=tools, sent_lines=set())
         with portal.wrap_async_context_manager(Client(server)) as client:
 
             def call(tool: str, **arguments: Any) -> str:

@@ -109,14 +109,14 @@ _MODULES = {
     **dict.fromkeys((name for name in __all__ if name.endswith(("Error", "Spent", "Extra"))), "assay.errors"),
     **dict.fromkeys(("DamagedIndex", "UnwritableIndex"), "assay.errors"),
 }
-"""Where a name of the face stands, if it is not in `assay.values`."""
+"""The module of each public name that is not in `assay.values`."""
 
 
 class _Face(ModuleType):
-    """The package, in which `search`, `rank` and `judge` are functions, though rooms have these names, too."""
+    """The package, in which `search`, `rank` and `judge` are functions, though subpackages have these names, too."""
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Keep a name of the face when the room of that name is imported, which would take its place."""
+        """Keep a public name when the subpackage of that name is imported, which would replace it."""
         if name not in __all__ or not isinstance(value, ModuleType):
             super().__setattr__(name, value)
 
@@ -124,14 +124,14 @@ class _Face(ModuleType):
 if not TYPE_CHECKING:  # a checker is to refuse a name that is not there
 
     def __getattr__(name: str) -> object:
-        """Load a name of the face when it is first used."""
+        """Load a public name when it is first used."""
         if name not in __all__:
             raise AttributeError(f"module 'assay' has no attribute '{name}'")
         value = globals()[name] = getattr(import_module(_MODULES.get(name, "assay.values")), name)
         return value
 
     def __dir__() -> list[str]:
-        """Return the names of the face, loaded or not."""
+        """Return the public names, loaded or not."""
         return sorted({*globals(), *__all__})
 
 

@@ -8,7 +8,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command line and exit with its status; 130 where Ctrl-C came before it could take care of that."""
+    """Run the command line and exit with its status; 130 if Ctrl-C came before it could handle that."""
     if sys.path and not sys.flags.safe_path and _is_current_folder(sys.path[0]):
         del sys.path[0]  # `python -m` puts it there: what is imported from now on may be a file of a repository
     try:
@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def _is_current_folder(folder: str) -> bool:
-    """Say whether a folder of the import path is the current one, but for the one that this package lies in."""
+    """Return whether a folder of the import path is the current one, unless this package lies in it."""
     here = os.getcwd()  # noqa: PTH109  pathlib takes 10 ms
     return folder in {"", here} and here != os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
 

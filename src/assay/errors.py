@@ -1,21 +1,21 @@
-"""Everything Assay raises on purpose, each with what was found, what was wanted and the next step.
+"""Everything Assay raises on purpose, each with what was found, what was expected and the next step.
 
 AssayError
-├── InputError          what the user gave cannot be used: a path, a query, a filter, a setting
+├── InputError          the input cannot be used: a path, a query, a filter, a setting
 │   ├── SandboxRefused  a kind of sandbox does not start on this machine
-│   └── ModelUnavailable  a model is not there or does not answer; what can do without it goes on, saying so
+│   └── ModelUnavailable  a model is missing or does not answer; what can work without it continues with a note
 ├── MissingExtra        an optional part is not installed; says which extra brings it
 ├── StorageError        the index cannot be read or written
-│   ├── DamagedIndex    what is stored is not what was written, or of another format version
+│   ├── DamagedIndex    what is stored is corrupt, or of another format version
 │   └── UnwritableIndex nothing can be written where the index lies or would lie
-├── WorkersLost         no machine of a cluster works any more; what was done is written
-├── HttpError           a service gave no answer that can be used; whoever asked it says what to do
+├── WorkersLost         no worker of a cluster is left; finished work is written
+├── HttpError           a service gave no usable answer; the caller says what to do
 └── ChatError           a language model gave no answer, after all tries
-    ├── NoAnswer        to this prompt: declined, cut, or not what the schema wants
-    ├── EndpointFailed  busy or broken for longer than was waited; later it may not be
+    ├── NoAnswer        to this prompt: declined, cut, or not valid by the schema
+    ├── EndpointFailed  busy or broken for longer than the time limit; it may work later
     ├── EndpointRefused to any prompt: the key, the account, the model or the address is wrong
-    ├── Interrupted     Ctrl-C came first; the same command goes on
-    └── BudgetSpent     the call might have passed the limit and was not made
+    ├── Interrupted     Ctrl-C came first; the same command resumes
+    └── BudgetSpent     the call might have exceeded the limit and was not made
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from collections.abc import Iterable, Sequence
 
 
 class AssayError(Exception):
-    """The root: a message for people, one line.
+    """The base class: a message for people, on one line.
 
     >>> import assay
     >>> try:
@@ -36,16 +36,16 @@ class AssayError(Exception):
 
 
 class InputError(AssayError):
-    """What the user gave cannot be used."""
+    """The input cannot be used."""
 
 
 class ModelUnavailable(InputError):
-    """A model is not there: no such folder, nobody at an address, or whoever is there refuses."""
+    """A model is missing: no such folder, no server at an address, or a server that refuses."""
 
     def __init__(self, message: str, *, status: int = 0) -> None:
         super().__init__(message)
         self.status = status
-        """The HTTP status of a refusal; 0 where there was none."""
+        """The HTTP status of a refusal; 0 if there was none."""
 
 
 class SandboxRefused(InputError):
@@ -70,7 +70,7 @@ class StorageError(AssayError):
 
 
 class DamagedIndex(StorageError):
-    """What is stored is damaged or of another format version; a rebuild mends it."""
+    """What is stored is corrupt or of another format version; a rebuild repairs it."""
 
 
 class UnwritableIndex(StorageError):
@@ -78,11 +78,11 @@ class UnwritableIndex(StorageError):
 
 
 class WorkersLost(AssayError):
-    """No machine of a cluster works any more, and none came for as long as was waited."""
+    """No machine of a cluster works any more, and none joined within the time limit."""
 
 
 class HttpError(AssayError):
-    """A service gave no answer that can be used; no secret that was sent to it stands in here."""
+    """A service gave no usable answer; the message contains no secret that was sent to it."""
 
     def __init__(  # noqa: PLR0913  each is one thing
         self,
@@ -98,38 +98,38 @@ class HttpError(AssayError):
         self.what = what
         """What came instead, on one line, without the service's name."""
         self.status, self.text = status, text
-        """Of a refusal: its HTTP status and all that it said."""
+        """The HTTP status and the full text of a refusal."""
         self.may_pass = may_pass
-        """Whether it was asked as often as was allowed, and may answer later."""
+        """Whether all retries were used, and a later request may succeed."""
         self.is_first = is_first
-        """Whether nothing that can be used ever came from there: the address may be wrong."""
+        """Whether no usable answer ever came from there: the address may be wrong."""
 
 
 class ChatError(AssayError):
-    """A language model gave no answer; what may pass was tried again before."""
+    """A language model gave no answer; temporary failures were retried before."""
 
     def __init__(
         self, message: str, *, raw: str = "", tokens_in: int = 0, tokens_out: int = 0, cost: float = 0.0
     ) -> None:
         super().__init__(message)
         self.raw = raw
-        """The last thing the model or the endpoint said, as it stood."""
+        """The last text from the model or the endpoint, unchanged."""
         self.tokens_in, self.tokens_out, self.cost = tokens_in, tokens_out, cost
-        """What it took all the same; a cost of nan is unknown."""
+        """What it took nevertheless; a cost of nan is unknown."""
         self.wrong: tuple[str, ...] = ()
-        """What the model said before that and could not be used."""
+        """Unusable answers of the model before that."""
 
 
 class NoAnswer(ChatError):
-    """The model declined, was cut, or did not say what the schema wants; another prompt may fare better."""
+    """The model declined, was cut, or did not follow the schema; another prompt may succeed."""
 
 
 class EndpointFailed(ChatError):
-    """The endpoint stayed busy or broken; the same prompt may fare better later."""
+    """The endpoint stayed busy or broken; the same prompt may succeed later."""
 
 
 class EndpointRefused(ChatError):
-    """The key, the account, the model or the address is wrong; no prompt would fare better."""
+    """The key, the account, the model or the address is wrong; no prompt would succeed."""
 
 
 class BudgetSpent(ChatError):
@@ -137,19 +137,19 @@ class BudgetSpent(ChatError):
 
 
 class Interrupted(ChatError):
-    """Ctrl-C ended the work before the answer was there."""
+    """Ctrl-C ended the work before there was an answer."""
 
 
 class Notice(UserWarning):
-    """What whoever waits should know, such as that a question is asked again."""
+    """News for a waiting user, such as that a request is repeated."""
 
 
 class SettingsNotUsed(Notice):
-    """A repository's own settings file asks for what only the user may decide, or cannot be read."""
+    """A repository's own settings file has settings that only the user may decide, or cannot be read."""
 
 
 def nearest(unknown: str, known: Sequence[str]) -> str:
-    """Return the end of a message about an unknown name: the known one nearest to it, or all of them."""
+    """Return the end of a message about an unknown name: the nearest known one, or all of them."""
     from difflib import get_close_matches
 
     close = get_close_matches(unknown, known, n=1, cutoff=0.6)
@@ -157,18 +157,18 @@ def nearest(unknown: str, known: Sequence[str]) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """Return a number with its thing, in the plural where it is not one: `1 query`, `2 queries`, `3,000 sets`."""
+    """Return a number with its noun, in the plural unless it is one: `1 query`, `2 queries`, `3,000 sets`."""
     many = f"{thing[:-1]}ies" if thing.endswith("y") else f"{thing}es" if thing.endswith("ch") else f"{thing}s"
     return f"{number:,} {thing if number == 1 else many}"
 
 
 def printable(text: str) -> str:
-    """Return a text on one line in which nothing moves a cursor or turns the direction of reading."""
+    """Return a text on one line, with escapes for what moves a cursor or changes the direction of text."""
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in " ".join(text.split()))
 
 
 def printable_name(name: str) -> str:
-    """Return a name on one line: what would move the cursor or turn the direction of reading is an escape.
+    """Return a name on one line, with escapes for what moves a cursor or changes the direction of text.
 
     Bytes that are no UTF-8 stay, so that a program finds the file.
     """
@@ -176,7 +176,7 @@ def printable_name(name: str) -> str:
 
 
 def rate_text(rate: float) -> str:
-    """Return a rate as people say it: what takes long is counted by the minute or the hour."""
+    """Return a rate per second, minute or hour, whichever is easiest to read."""
     for factor, unit in ((1, "second"), (60, "minute")):
         if rate * factor >= 0.95:  # shown as 1.0
             return f"{rate * factor:,.1f} a {unit}"
@@ -184,7 +184,7 @@ def rate_text(rate: float) -> str:
 
 
 def lasting(seconds: float) -> str:
-    """Return a time as people say it."""
+    """Return a duration in the unit that is easiest to read."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     if seconds < 7200:
@@ -193,7 +193,7 @@ def lasting(seconds: float) -> str:
 
 
 def some_of(names: Iterable[object], most: int = 10) -> str:
-    """Return names in a row, of many only the first and how many more there are."""
+    """Return names in a row, at most the first few, and how many more there are."""
     every = list(map(str, names))
     more = f" and {len(every) - most:,} more" if len(every) > most else ""
     return ", ".join(every[:most]) + more

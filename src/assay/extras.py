@@ -1,4 +1,4 @@
-"""Say which command brings an extra to this installation, by how it was installed.
+"""Find the command that adds an extra to this installation, by how it was installed.
 
 Assay may have come from a folder, a checkout that is edited, a wheel, a repository or an index, and into an environment
 that is not the active one. A command that only fits one of these fails in the others, or brings what somebody else
@@ -16,19 +16,19 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 DISTRIBUTION = "assay-code"
-"""What is installed; on the package index, `assay` is a project of somebody else."""
+"""The name of the distribution; on the package index, `assay` is a project of somebody else."""
 
 
 def install_command(extra: str, libraries: str = "") -> str:
-    """Return the command line that installs an extra beside what runs now; it can be pasted as it is.
+    """Return the command line that installs an extra for the running interpreter, ready to paste.
 
     `libraries` names what is missing, for an Assay that was put on the path and never installed.
     """
-    return shlex.join([*_installer(), *(_wanted(extra) or libraries.replace(" and ", " ").split())])
+    return shlex.join([*_installer(), *(_requirements(extra) or libraries.replace(" and ", " ").split())])
 
 
 def _installer() -> list[str]:
-    """Return what installs into the environment of this interpreter, whichever environment the shell is in."""
+    """Return the installer for the environment of this interpreter, whichever one the shell uses."""
     python = _near(Path(sys.executable))
     if find_spec("pip") is None:
         return ["uv", "pip", "install", "--python", python]
@@ -36,8 +36,8 @@ def _installer() -> list[str]:
     return ["pip", "install"] if active and Path(active) == Path(sys.prefix) else [python, "-m", "pip", "install"]
 
 
-def _wanted(extra: str) -> list[str]:
-    """Return what is to be installed: the same Assay with the extra, else the extra's libraries, else nothing."""
+def _requirements(extra: str) -> list[str]:
+    """Return what to install: the same Assay with the extra, else the extra's libraries, else nothing."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
@@ -53,7 +53,7 @@ def _wanted(extra: str) -> list[str]:
 
 
 def _origin(origin: dict[str, dict[str, object]], extra: str) -> list[str]:
-    """Return the place that Assay came from as pip takes it; nothing where it is gone."""
+    """Return the source from which Assay was installed, in the format of pip; empty if it is gone."""
     url = str(origin["url"])
     if revision := origin.get("vcs_info"):
         return [f"{DISTRIBUTION}[{extra}] @ {revision['vcs']}+{url}@{revision['commit_id']}"]
@@ -74,6 +74,6 @@ def _libraries(requires: list[str], extra: str) -> list[str]:
 
 
 def _near(path: Path) -> str:
-    """Return a path as one would type it from here."""
+    """Return a path in the form that one would type here."""
     here = Path.cwd()
     return "." if path == here else f"./{path.relative_to(here)}" if here in path.parents else str(path)

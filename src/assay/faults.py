@@ -1,4 +1,4 @@
-"""How a program fails: one taxonomy for whoever runs, judges or ranks programs, and the label sets made of it.
+"""How a program fails: one taxonomy for running, judging and ranking programs, and the label sets derived from it.
 
 The classes and their names are those of *Fault-Aware Neural Code Rankers* (Inala et al. 2022, tables 4 and 5). What
 the machinery failed to find out is no fault of a program and has no member here.
@@ -41,12 +41,12 @@ class Fault(StrEnum):
 
     @property
     def is_execution(self) -> bool:
-        """Say whether the program broke, rather than answered wrongly."""
+        """Return whether the program broke, rather than answered wrongly."""
         return self in EXECUTION
 
     @property
     def is_intent(self) -> bool:
-        """Say whether the program answered, and wrongly."""
+        """Return whether the program answered, and wrongly."""
         return self in INTENT
 
 
@@ -79,5 +79,5 @@ def execution(fault: Fault) -> str:
 
 
 def execution_line(fault: Fault, line: int) -> tuple[str, int]:
-    """Return the execution label with the line of the program that broke, -1 where none did."""
+    """Return the execution label with the line of the program that broke, -1 if none did."""
     return execution(fault), line if fault.is_execution else -1

@@ -1,4 +1,4 @@
-"""Declare what an operation may be asked: each parameter once, with its help, default, bounds and choices.
+"""Declare the parameters of an operation: each once, with its help, default, bounds and choices.
 
     class Mix(Request):
         files: tuple[Path, ...] = argument("DATA...", required=True)
@@ -28,40 +28,40 @@ _MAX_VALUE_CHARS = 40
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """What may be said in one field of a request."""
+    """The declaration of one field of a request."""
 
     help: str = ""
     flags: tuple[str, ...] = ()
-    """Names on the command line; an argument there has none."""
+    """Names on the command line; empty for an argument."""
     metavar: str = ""
     choices: Sequence[str] = ()
     least: float | None = None
     most: float | None = None
     is_open: bool = False
-    """Whether the bounds themselves are left out."""
+    """Whether the bounds themselves are excluded."""
     longest: int | None = None
-    """Characters, of each text if there are several."""
+    """The most characters of a text, of each if there are several."""
     entries: int | None = None
-    """Most values of a repeatable one."""
+    """The most values of a repeatable parameter."""
     pattern: str = ""
     """A regular expression that texts match."""
     names: str = ""
     """What completes a value on the command line: `files`, `languages`, `kinds` or `agents`."""
     kind: str = ""
-    """`file` or `folder` for a path that is to be one; `existing` for a folder that is there."""
+    """`file` or `folder` for a path that has to be one; `existing` for a folder that exists."""
     word: str = ""
-    """A word that may stand in place of a number."""
+    """A word that is allowed in place of a number."""
     is_required: bool = False
     is_flag: bool = False
     is_shown: bool | str = True
-    """Whether help shows the default, or what it shows instead."""
+    """Whether help shows the default, or the text that it shows instead."""
     count: int = 1
-    """How many values stand behind the option."""
+    """How many values the option takes."""
 
 
 @dataclass_transform(frozen_default=True)
 class Request:
-    """What an operation is asked, or some of it that several share; each subclass is a frozen dataclass."""
+    """The input of an operation, or a part that several share; each subclass is a frozen dataclass."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -100,11 +100,11 @@ class Request:
 
 
 class Options(Request):
-    """Options of a command line alone."""
+    """Options of a command only."""
 
 
 def _complete(one: Field[Any], annotation: str) -> None:
-    """Give a field what its annotation says: an empty default where none is declared."""
+    """Complete a field from its annotation: an empty default if none is declared."""
     if shared_request := one.metadata.get("shared"):
         one.default_factory, one.kw_only = shared_request, True
         return
@@ -120,7 +120,7 @@ def _declared(parameter: Parameter, default: Any, **metadata: Any) -> Any:
 
 
 def argument(metavar: str = "", text: str = "", *, required: bool | None = None, **declared: Any) -> Any:
-    """Declare a parameter that stands on the command line without a name; required unless it may be empty."""
+    """Declare a positional argument; required unless it may be empty."""
     default = declared.pop("default", MISSING)
     needed = default is MISSING and not metavar.startswith("[") if required is None else required
     return _declared(Parameter(text, (), metavar, is_required=needed, **declared), default, is_argument=True)
@@ -141,7 +141,7 @@ def option(
 
 
 def flag(*texts: str, **declared: Any) -> Any:
-    """Declare a parameter that is there or not."""
+    """Declare an option without a value."""
     return option(*texts, is_flag=True, **declared)
 
 
@@ -155,8 +155,8 @@ def form(*forms: str) -> Any:
     return option("--format", "The format of the output.", choices=forms, default=forms[0])
 
 
-def verbose(text: str = "Say more; show the traceback of an error.") -> Any:
-    """Declare the option that says more."""
+def verbose(text: str = "Print more; show the traceback of an error.") -> Any:
+    """Declare the option for more output."""
     return flag("-v", "--verbose", text)
 
 
@@ -171,12 +171,12 @@ class Declared:
 
     @property
     def is_required(self) -> bool:
-        """Whether it has no default."""
+        """Return whether it has no default."""
         return self.default is MISSING
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether it takes any number of values."""
+        """Return whether it takes any number of values."""
         return self.annotation.startswith("tuple[") and self.parameter.count == 1
 
     @property
@@ -187,7 +187,7 @@ class Declared:
 
 
 def parameters_of(request: type[Request]) -> Iterator[Declared]:
-    """Yield what a request declares, with what it shares."""
+    """Yield the parameters of a request, including shared ones."""
     for each in fields(request):
         if "shared" in each.metadata:
             inner = parameters_of(each.metadata["shared"])
@@ -204,7 +204,7 @@ R = TypeVar("R", bound=Request)
 
 
 def build_request(request: type[R], values: Mapping[str, Any]) -> R:
-    """Return a request with these values, by name; what is not named keeps its default."""
+    """Return a request with these values, by name; other fields keep their defaults."""
     made = {}
     for each in fields(request):
         if "shared" in each.metadata:
@@ -215,13 +215,13 @@ def build_request(request: type[R], values: Mapping[str, Any]) -> R:
 
 
 def checked(declared: Declared, value: Any) -> Any:
-    """Return a value of the type that is declared, or raise InputError, which does not name the parameter."""
+    """Return a value of the declared type, or raise InputError, which does not name the parameter."""
     if value is declared.default or (value is None and "None" in declared.annotation):
         return value
     if not declared.annotation.startswith("tuple["):
         return _checked(declared, value)
     if isinstance(value, str) or not isinstance(value, Sequence):
-        raise InputError(f"expected a list, not {_shown(value)}")
+        raise InputError(f"expected a list, not {_quoted(value)}")
     parameter = declared.parameter
     if parameter.entries is not None and len(value) > parameter.entries:
         raise InputError(f"{len(value):,} values were given, at most {parameter.entries:,} are allowed")
@@ -239,7 +239,7 @@ def _checked(declared: Declared, value: Any) -> Any:
     if kind == "bool":
         known = _TRUTH.get(value, value) if isinstance(value, str) else value
         if not isinstance(known, bool):
-            raise InputError(f"expected true or false, not {_shown(value)}")
+            raise InputError(f"expected true or false, not {_quoted(value)}")
         return known
     return _text(parameter, value) if kind == "str" else value
 
@@ -250,7 +250,7 @@ def _number(parameter: Parameter, value: Any, *, whole: bool) -> float:
         with suppress(ValueError):
             value = int(value) if _WHOLE.fullmatch(value) else value if whole else float(value)
     if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or value != value:  # noqa: PLR0124  NaN
-        raise InputError(f"expected {what}, not {_shown(value)}")
+        raise InputError(f"expected {what}, not {_quoted(value)}")
     if not _is_within(parameter, value):
         low, high = (f"{each:,}" if each is not None else "" for each in (parameter.least, parameter.most))
         bounds = f"{low} to {high}" if low and high else f"{low} or more" if low else f"at most {high}"
@@ -267,17 +267,17 @@ def _is_within(parameter: Parameter, value: float) -> bool:
 
 def _text(parameter: Parameter, value: Any) -> str:
     if not isinstance(value, str):
-        raise InputError(f"expected a text, not {_shown(value)}")
+        raise InputError(f"expected a text, not {_quoted(value)}")
     if parameter.choices and value not in parameter.choices:
-        raise InputError(f"unknown value {_shown(value)}; {nearest(value, list(filter(None, parameter.choices)))}")
+        raise InputError(f"unknown value {_quoted(value)}; {nearest(value, list(filter(None, parameter.choices)))}")
     if parameter.longest is not None and len(value) > parameter.longest:
         raise InputError(f"has {len(value):,} characters, at most {parameter.longest:,} are allowed")
     if parameter.pattern and not re.search(parameter.pattern, value):
-        raise InputError(f"expected {parameter.metavar or 'another text'}, not {_shown(value)}")
+        raise InputError(f"expected {parameter.metavar or 'another text'}, not {_quoted(value)}")
     return value
 
 
-def _shown(value: Any) -> str:
+def _quoted(value: Any) -> str:
     text = value if isinstance(value, str) else repr(value)
     return f"'{text}'" if len(text) <= _MAX_VALUE_CHARS else f"'{text[:_MAX_VALUE_CHARS]}…'"
 
@@ -285,7 +285,7 @@ def _shown(value: Any) -> str:
 def read_request(
     kind: type[R], values: Mapping[str, Any], known: Sequence[Declared] = (), usual: Mapping[str, Any] = {}
 ) -> R:
-    """Return the request that values by name make; raise InputError for one that is unknown, missing or not allowed.
+    """Return the request of values by name; raise InputError for one that is unknown, missing or not allowed.
 
     `known` are the parameters that may be named, by default all of them; `usual` are values of what is not named.
     """
@@ -327,5 +327,5 @@ def schema_of(declared: Declared) -> dict[str, Any]:
 
 
 def described(declared: Declared) -> str:
-    """Return what a parameter is for, where it has no command line."""
+    """Return the help of a parameter for interfaces other than the command line."""
     return declared.parameter.help.partition("  [default")[0].removesuffix(" Repeatable.")

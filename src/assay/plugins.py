@@ -63,18 +63,18 @@ EXTRAS: Mapping[str, str] = {
     **dict.fromkeys(("deepseek", "ollama", "openai", "openrouter", "vllm"), "api"),
     **dict.fromkeys(("cross", "neural"), "hf"),
 }
-"""The extra of a part that shares it with another one."""
+"""The extra of a part, if the extra has another name."""
 
 
 def make(kind: str, spec: str) -> Any:
-    """Return the part that a spec names, made with the rest of the spec."""
+    """Return the part that a spec names, built with the rest of the spec."""
     name, colon, argument = spec.partition(":")
     maker = find(kind, name)
     return maker(argument) if colon else maker()
 
 
 def find(kind: str, name: str) -> Any:
-    """Return what makes the parts of a name: a built-in one, else an installed entry point."""
+    """Return the factory of the parts of a name: a built-in one, else an installed entry point."""
     module, _, attribute = place(kind, name).partition(":")
     try:
         return getattr(import_module(module), attribute)
@@ -85,7 +85,7 @@ def find(kind: str, name: str) -> Any:
 
 
 def place(kind: str, name: str) -> str:
-    """Return where the part of a name stands, as `module:attribute`; nothing is imported."""
+    """Return the location of a part, as `module:attribute`; nothing is imported."""
     target = BUILT_IN[kind].get(name) or _installed(kind).get(name)
     if target is None:
         raise InputError(f"unknown {kind} '{name}'; {nearest(name, names(kind))}")
@@ -93,7 +93,7 @@ def place(kind: str, name: str) -> str:
 
 
 def names(kind: str) -> list[str]:
-    """Return the name of every part of a kind that can be asked for."""
+    """Return the name of every available part of a kind."""
     return sorted({*BUILT_IN[kind], *_installed(kind)})
 
 

@@ -16,11 +16,11 @@ else:
     Vectors = Any  # who speaks of vectors need not load numpy
 
 Role = Literal["query", "code"]
-"""What a text is; chunks of documentation are `docs` only to an encoder that has another one for them."""
+"""The role of a text; chunks of documentation are `docs` only to an encoder that has another role for them."""
 Say = Callable[[str], None]
-"""Called with a line for whoever waits."""
+"""Called with a line for a waiting user."""
 Progress = Callable[[str, int, int], None]
-"""Called with the name of a stage, how much of it is done, and how much there is: 0 as one of unknown size begins."""
+"""Called with the name of a stage, the amount done, and the total: 0 at the start of one of unknown size."""
 
 
 Work_contra = TypeVar("Work_contra", contravariant=True)
@@ -28,26 +28,26 @@ End_co = TypeVar("End_co", covariant=True)
 
 
 class Runner(Protocol[Work_contra, End_co]):
-    """A place of work, on this machine or on others: values in, what became of each out."""
+    """Runs work on this machine or on others, and returns the result of each item."""
 
     @property
     def name(self) -> str:
-        """What kind of place it is."""
+        """The kind of runner."""
 
     @property
     def guarantees(self) -> tuple[str, ...]:
-        """What it keeps work from."""
+        """What it protects against."""
 
     def run(self, jobs: Iterable[Work_contra]) -> Iterator[End_co]:
-        """Yield what became of each item, in their order; no more are taken than can be worked on."""
+        """Yield the result of each item, in order; items are taken only as fast as they are worked on."""
 
     def close(self) -> None:
-        """End it."""
+        """Close the runner."""
 
 
 @runtime_checkable
 class Encoder(Protocol):
-    """Texts to vectors.
+    """Turns texts into vectors.
 
     It may say two things of itself, as attributes: `reads_order` (True if it does not say), whether the order of words
     counts, and `is_quick` (False), whether it is a table that is faster than a cache and needs numpy alone.
@@ -55,7 +55,7 @@ class Encoder(Protocol):
 
     @property
     def name(self) -> str:
-        """The spec that makes this very encoder again; part of an index's identity."""
+        """The spec that opens this very encoder again; part of an index's identity."""
 
     @property
     def dimension(self) -> int:
@@ -66,18 +66,18 @@ class Encoder(Protocol):
 
 
 def reads_order(encoder: Encoder) -> bool:
-    """Say whether an encoder reads words in their order, rather than adding them up."""
+    """Return whether an encoder reads words in their order, rather than adding them up."""
     return bool(getattr(encoder, "reads_order", True))
 
 
 def is_quick(encoder: Encoder) -> bool:
-    """Say whether an encoder is a table and no network of neurons."""
+    """Return whether an encoder is a table rather than a neural network."""
     return bool(getattr(encoder, "is_quick", False))
 
 
 @runtime_checkable
 class Searcher(Protocol):
-    """Queries to ranked hits."""
+    """Ranks hits for queries."""
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         """Return at most `k` hits a query, best first, in the order of the queries."""
@@ -85,7 +85,7 @@ class Searcher(Protocol):
 
 @runtime_checkable
 class Scorer(Protocol):
-    """How well each chunk answers one query."""
+    """Rates how well each chunk answers one query."""
 
     def score(self, query: Query, chunks: Sequence[Chunk]) -> Sequence[float]:
         """Return one score a chunk; higher is better."""
@@ -93,14 +93,14 @@ class Scorer(Protocol):
 
 @runtime_checkable
 class Ranker(Protocol):
-    """Which of a task's candidate programs are right."""
+    """Rates which of a task's candidate programs are right."""
 
     @property
     def name(self) -> str:
-        """The spec that makes this very ranker again."""
+        """The spec that opens this very ranker again."""
 
     def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
-        """Return what it thinks of each program, in the order of the programs."""
+        """Return a rating of each program, in the order of the programs."""
 
 
 Pool = tuple[Task, Sequence[Program]]
@@ -109,26 +109,26 @@ Pool = tuple[Task, Sequence[Program]]
 
 @runtime_checkable
 class ManyRanker(Ranker, Protocol):
-    """A ranker that is faster when it is asked about several tasks at once."""
+    """A ranker that is faster with several tasks at once."""
 
     def rank_many(self, pools: Sequence[Pool]) -> list[list[Ranked]]:
-        """Return what it thinks of each program of each pool, in their order."""
+        """Return a rating of each program of each pool, in order."""
 
 
 @runtime_checkable
 class Chat(Protocol):
-    """A language model that is asked one question at a time; many threads may ask."""
+    """A language model that answers one prompt at a time; many threads may call it."""
 
     @property
     def name(self) -> str:
-        """The spec of what answers: model, address, and the settings that change an answer."""
+        """The spec of the model: its name, its address, and the settings that change an answer."""
 
     def reply(self, prompt: Prompt) -> Reply:
-        """Return an answer that fits the prompt's schema; `ChatError` where there is none, for good."""
+        """Return an answer that fits the prompt's schema; raise `ChatError` if there is none after all retries."""
 
 
 class Stop(Protocol):
-    """What says that it is time to stop."""
+    """Tells when it is time to stop."""
 
     def is_set(self) -> bool:
-        """Say whether it is."""
+        """Return whether it is."""

@@ -26,7 +26,7 @@ RANKINGS = ("learned", "fused", "keywords", "vectors")
 FUSIONS = ("rrf", "linear")
 
 PATIENCE_S = 600.0
-"""How long a run goes on waiting while no machine of a cluster works for it."""
+"""Seconds that a run waits while no machine of a cluster works for it."""
 FILE = "assay.toml"
 """The name of the settings file of a root, and of the user's own in the configuration folder."""
 HARMLESS = frozenset(
@@ -45,35 +45,34 @@ USER_ONLY = {
     "search.weights": "a folder of weights that orders the answers",
     "search.reranker": "the model that reads every question and its hits, and the server it may be on",
 }
-"""The other settings, each with what whoever sets it decides."""
+"""The other settings, each with what it decides."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexSettings:
-    """Where an index lies and what it is made of."""
+    """Where an index lies and how it is built."""
 
     location: str = ""
     """A folder, or a place in a bucket such as `s3://BUCKET/PREFIX`; empty means a folder for each root, in the user's
     cache."""
     chunk_lines: int = 50
-    """Lines of a chunk of code at most; measured: 120 finds no more within as many lines read."""
+    """The most lines of a chunk of code; measured: 120 finds no more within as many lines read."""
     section_lines: int = 50
-    """Lines of a chunk of prose at most; measured on documentation queries."""
+    """The most lines of a chunk of prose; measured on documentation queries."""
     quantisation: str = "none"
     encoding: str = ""
-    """What files are in that are neither UTF-8 nor say what they are in, such as `cp1251`; empty means that it is
-    guessed."""
+    """The encoding of files that are not UTF-8 and do not declare one, such as `cp1251`; empty: it is guessed."""
     refresh: bool = True
     """Whether searches and servers bring it up to date; if not, it is only read, and its files need not be here."""
     open_ignored: bool = False
     """Whether rules of `.assayignore` may bring in files that git ignores, and those that usually hold keys."""
     describe: str = ""
-    """Whose descriptions of units are searched: a chat's alone, or `none`; empty means the newest that are known."""
+    """The author of descriptions to search: a chat, or `none`; empty means the newest of any author."""
     cache_gb: float = 20.0
-    """How much the copies of indexes in buckets may take up in the user's cache; those used in the last hour stay."""
+    """The size of copies of indexes in buckets in the user's cache; copies used in the last hour stay."""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be made."""
+        """Refuse values with which no index can be built."""
         at_least(self, {"chunk_lines": 1, "section_lines": 1, "cache_gb": 0}, "index.")
         one_of("index.quantisation", self.quantisation, QUANTISATIONS)
         _names_encoding("index.encoding", self.encoding)
@@ -81,20 +80,20 @@ class IndexSettings:
 
 @dataclass(frozen=True, slots=True)
 class EncoderSettings:
-    """What turns text into vectors."""
+    """The encoder of texts."""
 
     spec: str = "static:default"
     reads: str = "auto"
-    """What it is given for a chunk."""
+    """What it reads of a chunk."""
 
     def __post_init__(self) -> None:
-        """Refuse what no encoder can read."""
+        """Refuse values that no encoder can use."""
         one_of("encoder.reads", self.reads, READINGS)
 
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """How answers are found, and how much of them is given."""
+    """How hits are found, and how many are returned."""
 
     limit: int = 10
     excerpt_lines: int = 8
@@ -109,7 +108,7 @@ class SearchSettings:
     rerank_depth: int = 50
 
     def __post_init__(self) -> None:
-        """Refuse what asks for nothing."""
+        """Refuse contradictory values."""
         at_least(self, {"limit": 1, "excerpt_lines": 1, "rerank_depth": 1}, "search.")
         at_least(self, {"vector_weight": 0, "keyword_weight": 0}, "search.")
         one_of("search.ranking", self.ranking, RANKINGS)
@@ -118,17 +117,17 @@ class SearchSettings:
 
 @dataclass(frozen=True, slots=True)
 class ClusterSettings:
-    """Where work is done that is not done on this machine, as `--on` says it."""
+    """Where work runs that does not run on this machine, for `--on`."""
 
     address: str = ""
     """`HOST:PORT` of a Ray cluster; empty means the one that this machine belongs to."""
     patience_s: float = PATIENCE_S
-    """How long a run goes on waiting while no machine works for it."""
+    """Seconds that a run waits while no machine works for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All of them, by section."""
+    """All settings, by section."""
 
     index: IndexSettings = field(default_factory=IndexSettings)
     encoder: EncoderSettings = field(default_factory=EncoderSettings)
@@ -155,7 +154,7 @@ def with_table(settings: Settings, table: Mapping[str, Any], file: Path) -> Sett
 
 
 def changed(settings: Values, changes: Iterable[str]) -> Values:
-    """Return settings, of any kind, with each `key=value` text made true."""
+    """Return settings, of any kind, changed by `key=value` texts."""
     for change in changes:
         settings = _merged(settings, _parsed(change), "in --set", ())
     return settings
@@ -171,7 +170,7 @@ def by_name(settings: Settings) -> dict[str, Any]:
 
 
 def at_least(settings: object, least: Mapping[str, int], section: str = "") -> None:
-    """Refuse settings with a value below the least of its key."""
+    """Refuse settings with a value below the minimum of its key."""
     for key, wanted in least.items():
         value = getattr(settings, key)
         if not value >= wanted:  # not even a number may be
@@ -179,20 +178,20 @@ def at_least(settings: object, least: Mapping[str, int], section: str = "") -> N
 
 
 def above_zero(settings: object, *keys: str) -> None:
-    """Refuse settings with a value of these that is not above 0."""
+    """Refuse settings with a value of these keys that is not above 0."""
     for key in keys:
         if not getattr(settings, key) > 0:
             raise InputError(f"setting '{key}' is {getattr(settings, key)}; wanted more than 0")
 
 
 def one_of(key: str, value: str, known: Sequence[str]) -> None:
-    """Refuse a value that is none of those known."""
+    """Refuse an unknown value."""
     if value not in known:
         raise InputError(f"setting '{key}' is '{value}'; wanted one of {', '.join(known)}")
 
 
 def _names_encoding(key: str, value: str) -> None:
-    """Refuse what names no encoding of text."""
+    """Refuse a value that is not the name of an encoding."""
     try:
         b"text".decode(value or "utf-8")
     except (LookupError, ValueError) as error:
@@ -222,7 +221,7 @@ def parse_table(data: bytes, file: Path) -> dict[str, Any]:
 
 
 def _parsed(change: str) -> dict[str, Any]:
-    """Turn `search.limit=20` into `{"search": {"limit": 20}}`; what is no TOML value is text."""
+    """Parse `search.limit=20` into `{"search": {"limit": 20}}`; what is not a TOML value is text."""
     key, equals, text = change.partition("=")
     if not equals or not key.strip():
         raise InputError(f"--set takes section.key=value, not '{change}'")
@@ -240,7 +239,7 @@ def _nested(key: str, value: Any) -> dict[str, Any]:
 
 
 def _merged(settings: Any, changes: Mapping[str, Any], where: str, path: tuple[str, ...]) -> Any:
-    """Return settings with each change made, section by section."""
+    """Return settings with each change applied, section by section."""
     known = [each.name for each in fields(settings)]
     values = {}
     for name, value in changes.items():

@@ -18,7 +18,7 @@ WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _MAX_IDENTIFIER_CHARS = 80
 _WORD_CACHE_SIZE = 16_384
-"""A server meets new words forever; of kafka's 84,000 the rarest are split twice, in no measurable time."""
+"""A server sees new words forever; of kafka's 84,000 the rarest are split twice, in no measurable time."""
 _GAPS = bytes(code if WORD.match(chr(code)) else ord(" ") for code in range(256))
 
 _stemmer = Stemmer.Stemmer("english", 0)
@@ -65,7 +65,7 @@ def exact(identifier: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a composed text, what `WORD` finds: plain ASCII, nearly all code, in half the time."""
+    """Return the words of a composed text, matches of `WORD`: plain ASCII, nearly all code, in half the time."""
     return text.encode().translate(_GAPS).decode().split() if text.isascii() else WORD.findall(composed(text))
 
 
@@ -81,12 +81,12 @@ def terms(text: str) -> list[str]:
 
 
 def same_words(text: str) -> str:
-    """Return what two texts share that differ in letter case and spaces alone."""
+    """Return a text in a form that ignores letter case and white space."""
     return " ".join(text.lower().split())
 
 
 _BYTES_A_TOKEN = 3
-"""On the low side for code, so that what is said to fit does fit."""
+"""Low for code, so that a text that is said to fit does fit."""
 
 
 def tokens(text: str) -> int:

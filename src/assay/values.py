@@ -16,7 +16,7 @@ Mode = Literal["all", "code", "docs"]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What somebody asks, with what to keep of the corpus.
+    """A question, with its filters of the corpus.
 
     >>> Query("1", "where is mail sent", languages=("python",)).mode
     'all'
@@ -27,30 +27,30 @@ class Query:
     mode: Mode = "all"
     languages: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
-    """Globs on the relative path; one that starts with `!` leaves paths out, as with languages and kinds."""
+    """Globs on the relative path; one that starts with `!` excludes, as with languages and kinds."""
     kinds: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
-    """Globs on the name or the qualified name, `Task.retry`, in any letter case; `!` leaves out."""
+    """Globs on the name or the qualified name, `Task.retry`, in any letter case; `!` excludes."""
     exact: tuple[str, ...] = ()
-    """Texts that a chunk has to hold letter by letter."""
+    """Texts that a chunk has to contain exactly."""
     patterns: tuple[str, ...] = ()
-    """Regular expressions (RE2), each of which a line of a chunk has to match."""
+    """Regular expressions (RE2), each of which has to match a line of a chunk."""
     tags: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """What a ground truth says about it: its kind (standard, hard, …), language, split, date."""
+    """Attributes in a ground truth: kind (standard, hard, …), language, split, date."""
 
     @property
     def filters(self) -> tuple[tuple[str, ...], ...]:
-        """What each filter keeps, in the order of `FILTER_FIELDS`."""
+        """The values of each filter, in the order of `FILTER_FIELDS`."""
         return tuple(getattr(self, name) for name in FILTER_FIELDS)
 
     @property
     def reads_text(self) -> bool:
-        """Say whether it keeps chunks by what their text holds."""
+        """Return whether it filters chunks by their text."""
         return bool(self.exact or self.patterns)
 
 
 FILTER_FIELDS = tuple(each.name for each in fields(Query) if str(each.type).startswith("tuple"))
-"""The fields of a query that keep chunks."""
+"""The fields of a query that filter chunks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +77,13 @@ class Chunk:
     """The docstring or leading comment, without its markers."""
     signature: str = ""
     description: str = ""
-    """What a language model says of it, where an index was described."""
+    """The description by a language model, if the index has one."""
     root: str = ""
-    """Which of several roots it lies in, by the name that this one was given; empty where one is searched."""
+    """Of several roots, the name of its own; empty if one root is searched."""
 
     @property
     def about(self) -> str:
-        """What is said of it in words: its documentation, then its description."""
+        """Its documentation, then its description."""
         return f"{self.doc}\n{self.description}".strip("\n") if self.description else self.doc
 
 
@@ -113,7 +113,7 @@ CALLABLE_KINDS = frozenset(("function", "method", "constructor", "macro"))
 
 
 class NamedSpan(NamedTuple):
-    """The lines of what a file declares, under its full name."""
+    """The lines of a declaration in a file, with its full name."""
 
     first_line: int
     last_line: int
@@ -132,14 +132,14 @@ class Hit:
     score: float
     why: Mapping[str, float] = field(default_factory=dict)
     others: tuple[Chunk, ...] = ()
-    """What this place stands for: overloads, other parts of one unit, copies of the file in other roots."""
+    """Other places that this one represents: overloads, other parts of one unit, copies of the file in other roots."""
     line: int = 0
-    """The line that was asked for, where one was: of a trace, of a message, of a call."""
+    """The line that was asked for, if one was: of a trace, of a message, of a call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """Ground truth: how well a target answers a query, and who says so.
+    """Ground truth: how well a target answers a query, by whose judgment.
 
     >>> Judgment("1", "mail/send.py::send_mail", 1, judge="me").grade
     1
@@ -149,14 +149,14 @@ class Judgment:
     target: str
     """`path:start-end`, `path:line`, `path::Symbol.name`, or a whole file; a document's id is its path."""
     grade: int
-    """0 for judged and wrong; the higher, the better."""
+    """0 is judged and wrong; a higher grade is a better answer."""
     judge: str = ""
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What could not be used, and where it stands."""
+    """An input that could not be used, and its place."""
 
     where: str
     """`FILE:ROW`, or the id of a query or a task."""
@@ -189,12 +189,12 @@ class Call:
     args: tuple[Any, ...]
     expected: Any
     atol: float = 0.0
-    """How far a float may be off; 0 is not at all."""
+    """The absolute tolerance of a float; 0 means exactly equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stdin:
-    r"""What a whole program reads, and what it should print.
+    r"""The input of a whole program, and the output that it should print.
 
     >>> Stdin("1 2\n", expected="3\n").expected
     '3\n'
@@ -229,19 +229,19 @@ class Task:
     id: str
     prompt: str
     entry_point: str = ""
-    """The function under test; empty where the whole program is."""
+    """The function under test; empty if the tests run the whole program."""
     tests: tuple[Test, ...] = ()
     setup: str = ""
-    """Code that runs before the tests, where they run."""
+    """Code that runs before the tests."""
     reference: str = ""
     timeout_s: float = 0.0
-    """Processor time for all tests of it; 0 is what the limits say."""
+    """Processor time for all tests of it; 0 means the limits' default."""
     tags: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
 class LogProbability:
-    """How likely a language model finds a text, in nats.
+    """The log-probability of a text under a language model, in nats.
 
     >>> LogProbability(-6.0, 4).mean
     -1.5
@@ -249,13 +249,13 @@ class LogProbability:
 
     total: float
     tokens: int
-    """How many it is the sum of."""
+    """The number of tokens in the sum."""
     covers: str = "program"
-    """`program`, or `answer` where the tokens of the program could not be told from the rest of an answer."""
+    """`program`, or `answer` if the tokens of the program could not be separated from the rest of an answer."""
 
     @property
     def mean(self) -> float:
-        """Return that of a token; 0 of none."""
+        """Return the mean of a token; 0 if there is none."""
         return self.total / self.tokens if self.tokens else 0.0
 
 
@@ -274,14 +274,14 @@ class Program:
     """How often it was sampled."""
     tags: Mapping[str, str] = field(default_factory=dict, hash=False)
     logprob: LogProbability | None = None
-    """How likely the model that wrote it found it, where that is known."""
+    """Its log-probability under the model that wrote it, if known."""
     edits: tuple[str, ...] = ()
-    """What was done to the text that a model wrote to make it this program."""
+    """How the text of a model was changed to make it this program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What running one program against its tests showed.
+    """The result of running one program against its tests.
 
     >>> Outcome("add", "first", Fault.CORRECT).fault.value
     'correct'
@@ -290,12 +290,12 @@ class Outcome:
     task_id: str
     program_id: str
     fault: Fault | None
-    """None is undecided: the machinery failed, or the tests did and no program shows that they can be passed."""
+    """None is undecided: the sandbox failed, or the tests did and no program shows that they can be passed."""
     line: int = -1
-    """Of the program's own source, 1-based; -1 where no line is to blame."""
+    """A line of the program's own source, 1-based; -1 if no line is to blame."""
     detail: str = ""
     got: str = ""
-    """What the first failing test saw, as Python writes it."""
+    """The actual value in the first failing test, as Python writes it."""
     expected: str = ""
     stdout: str = ""
     seconds: float = 0.0
@@ -303,19 +303,19 @@ class Outcome:
     peak_mb: float = 0.0
     tests_run: int = 0
     shared: bool = False
-    """The tests had to run in the program's own interpreter, where a program can lie."""
+    """Whether the tests had to run in the program's own interpreter, where a program can cheat."""
     missing: str = ""
     sandbox: str = ""
     test: int = -1
-    """The place of the first test that did not hold, among those of the task; -1 where there is none."""
+    """The index of the first failing test among those of the task; -1 if there is none."""
     suspected: Fault | None = None
-    """Of an undecided outcome: the program's fault if the test can be passed, for then it was not the test's."""
+    """For an undecided outcome: the program's fault if the test can be passed, as it was then not the test's."""
     ran_all: bool | None = None
-    """Whether it ran all tests without an execution error, as exec@k asks; None where tests ended at a wrong answer."""
+    """Whether it ran all tests without an execution error, as exec@k asks; None if tests ended at a wrong answer."""
 
     @property
     def runs(self) -> bool:
-        """Whether it is one of those that run: without an execution error on all tests, as far as they were asked."""
+        """Return whether it ran without an execution error on all tests that were tried."""
         if self.ran_all is not None:
             return self.ran_all
         return self.fault is not None and not self.fault.is_execution
@@ -323,7 +323,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """What a ranker thinks of one candidate program.
+    """A ranker's rating of one candidate program.
 
     >>> Ranked(Program("add", "def add(a, b): return a + b"), 0.9, Fault.CORRECT).score
     0.9
@@ -331,20 +331,20 @@ class Ranked:
 
     program: Program
     score: float
-    """The higher, the earlier; comparable within a task only."""
+    """A higher score ranks earlier; comparable within a task only."""
     fault: Fault | None = None
-    """How it most likely fails, or `correct`; None where the ranker has no opinion."""
+    """Its most likely fault, or `correct`; None if the ranker does not predict one."""
     line: int = -1
-    """Where it most likely breaks, 1-based; -1 where no line is to blame."""
+    """The line that most likely breaks, 1-based; -1 if no line is to blame."""
     why: Mapping[str, float] = field(default_factory=dict, hash=False)
     """Each part of the score."""
     probability: float | None = None
-    """Of being right, each program by itself, in [0, 1]; None where the ranker gives none."""
+    """The probability that it is right by itself, in [0, 1]; None if the ranker gives none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a language model is asked, and what its answer has to look like.
+    """A prompt for a language model, and the required form of its answer.
 
     >>> Prompt("Answer briefly.", "Is 2 even?", {"type": "object"}).text
     'Is 2 even?'
@@ -355,7 +355,7 @@ class Prompt:
     schema: Mapping[str, Any] = field(hash=False)
     """JSON schema of the answer, an object; `assay.llm.schema` says which keywords are known."""
     name: str = ""
-    """Of the file that the prompt was made from."""
+    """The name of the file that the prompt was built from."""
     version: str = ""
     """A hash of that file."""
     choices: tuple[str, ...] = ()
@@ -365,7 +365,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a language model answered, checked against the schema, and what it took.
+    """An answer of a language model, checked against the schema, and what it took.
 
     >>> Reply({"even": True}, "some-model").value["even"]
     True
@@ -373,20 +373,20 @@ class Reply:
 
     value: Mapping[str, Any] = field(hash=False)
     model: str
-    """As the endpoint calls what answered."""
+    """The name of the model in the endpoint's words."""
     tokens_in: int = 0
-    """0 in and out is an endpoint that does not count."""
+    """0 in and out means that the endpoint does not count."""
     tokens_out: int = 0
     cost: float = 0.0
-    """In USD, all attempts at a valid answer together; nan is unknown."""
+    """In USD, for all attempts at a valid answer together; nan is unknown."""
     seconds: float = 0.0
     cached: bool = False
-    """It was paid for before: the cost is 0, the tokens are those of then."""
+    """Whether it was paid for before: the cost is 0, the tokens are those of then."""
     saved: float = 0.0
-    """What it cost then, in USD; nan is unknown."""
+    """Its cost then, in USD; nan is unknown."""
     tokens_cached: int = 0
-    """Of those in, what the endpoint says that it had read before, and most sell cheaper."""
+    """Tokens in that the endpoint had cached, and most sell for less."""
     attempts: int = 1
-    """Answers that it took until one fitted the schema."""
+    """Answers until one fitted the schema."""
     wrong: tuple[str, ...] = ()
-    """What those before it said."""
+    """The texts of the answers before."""

@@ -26,7 +26,7 @@ def test_each_part_is_ok_or_bad(assay: Callable, project: Path, tmp_path: Path, 
     place = ("--index", tmp_path / "index")
     ran = assay("doctor", project, *place)
     assert ran.status == 0, ran.out
-    assert "ok   search    asked for send_mail, found send_mail\n" in ran.out
+    assert "ok   search    searched for send_mail, found send_mail\n" in ran.out
     assert line(ran, "index").startswith("ok   index     none of ")
     chat = line(ran, "chat")
     assert chat.startswith("ok   chat ")
@@ -37,7 +37,7 @@ def test_each_part_is_ok_or_bad(assay: Callable, project: Path, tmp_path: Path, 
     assay("index", project, *place)
     (project / "mail" / "send.py").unlink()
     ran = assay("doctor", project, *place)
-    assert line(ran, "index").endswith("4 files, whole, 1 file stale, which the next search sees to")
+    assert line(ran, "index").endswith("4 files, whole, 1 file stale; the next search updates the index")
     os.truncate(next((tmp_path / "index").glob("*.segment")), 50)
     ran = assay("doctor", project, *place)
     assert ran.status == 1

@@ -120,7 +120,7 @@ def test_a_broken_file_is_named_with_the_block_to_paste(assay: Assay, project: P
     assert ran.status == 2
     why = "cannot be read: found ',}', expecting property name enclosed in double quotes"
     assert f"{project}/.cursor/mcp.json:2: {why}" in ran.err
-    assert "nothing was written for Cursor; by hand it is this" in ran.err
+    assert "nothing was written for Cursor; to add it by hand" in ran.err
     assert '"${workspaceFolder}"' in ran.out, "the block to paste"
     assert (project / ".mcp.json").exists()
     assert (project / ".cursor" / "mcp.json").read_text() == broken

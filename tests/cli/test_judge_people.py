@@ -54,7 +54,7 @@ def test_two_people_label_a_third_settles_and_other_commands_read_labels(assay, 
     ben.finish()
     eve = Person(home, "eve", "--disputed")
     assert "2 of 2 to label" in eve.said
-    assert "2 pairs whose labels agree: not asked about" in eve.said
+    assert "2 pairs whose labels agree: skipped" in eve.said
     eve.label({"1": 0, "3": 1})
     eve.finish()
     told = json.loads(assay("judge", "label", "pairs.jsonl", "--summary", "--format", "json").out)
@@ -101,7 +101,7 @@ def test_only_pairs_with_tests_are_shown_where_tests_are_given(assay, home: Path
     step = {"kind": "reply", "pair": one.digest, "part": "tests", "value": program}
     write_lines("records.jsonl", [step])
     ann = Person(home, "ann", "--tests", "records.jsonl", "--hide-tests")
-    assert "3 pairs without tests: not asked about" in ann.said
+    assert "3 pairs without tests: skipped" in ann.said
     state = json.loads(ann.ask("GET", "state"))
     assert (state["total"], state["item"]["tests"]) == (1, None)
     ann.label({"0": 1})

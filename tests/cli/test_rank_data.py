@@ -101,7 +101,7 @@ def test_a_mix_keeps_splits_and_takes_a_part(made: Path, assay, tmp_path: Path):
     assert (small.status, len(read_lines(tmp_path / "small.jsonl"))) == (0, 24), small.err
     write_lines(tmp_path / "other.jsonl", ({**row, "split": "test"} for row in read_lines(made)))
     leaking = assay("rank", "mix", made, tmp_path / "other.jsonl", "--out", tmp_path / "x.jsonl")
-    assert (leaking.status, "8 tasks would stand in two splits" in leaking.err) == (2, True)
+    assert (leaking.status, "8 tasks would be in two splits" in leaking.err) == (2, True)
     rows = [{**row, "model": "ab"[n % 2]} for n, row in enumerate(read_lines(made))]
     command = ("rank", "mix", write_lines(tmp_path / "two.jsonl", rows), "--out", tmp_path / "out.jsonl")
     assert assay(*command, "--model", "a", "--train", "0.5", "--strip-examples").status == 0

@@ -200,7 +200,7 @@ def test_files_are_listed_with_their_best_places(assay, project: Path):
     assert len(assay(*question, "--budget", "60").out) < 60 * 3
     assert "a budget of 3 tokens does not hold the best file" in assay(*question, "--budget", "3").err
     refused = assay(*question, "--format", "vimgrep")
-    assert (refused.status, "--by file has no --format vimgrep: take text or jsonl" in refused.err) == (2, True)
+    assert (refused.status, "--by file has no --format vimgrep: use text or jsonl" in refused.err) == (2, True)
 
 
 def test_a_query_may_come_from_standard_input(assay, project: Path, monkeypatch: pytest.MonkeyPatch):

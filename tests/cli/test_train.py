@@ -36,8 +36,8 @@ def test_a_mistake_is_refused_in_one_line(refuses, judged: Path, monkeypatch: py
         for line, said in (
             ("encoder", f"nothing to learn from: {FROM}"),
             (f"encoder --pairs {mixed}", f"of 80 pairs 40 have label 0, and a table {rule}"),
-            ("encoder --onnx", "--onnx is about a transformer: add --base hf:NAME, or leave it out"),
-            ("encoder --base hf:x --teacher hash:9", "--teacher is about a table, and --base fine-tunes a transform"),
+            ("encoder --onnx", "--onnx is for a transformer: add --base hf:NAME, or leave it out"),
+            ("encoder --base hf:x --teacher hash:9", "--teacher is for a table, and --base fine-tunes a transform"),
             ("encoder --base x --pairs pairs.jsonl", "--base is 'x'; wanted hf: and a folder or a name on the hub"),
             ("encoder --base hf:x --set epoch=1", "unknown setting 'epoch' in --set; did you mean 'epochs'?"),
             ("encoder --repository . --set epoch=1", "unknown setting 'epoch' in --set; did you mean 'epochs'?"),

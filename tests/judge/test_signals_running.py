@@ -122,7 +122,7 @@ def test_a_broken_sandbox_is_told_and_not_recorded(tmp_path: Path):
     assert tally.undecided == 1
     (record,) = (json.loads(line) for line in out.read_text().splitlines())
     assert (record["problem"], record["reason"]) == ("sandbox", "no cage")
-    with pytest.raises(InputError, match="needs what runs programs"):
+    with pytest.raises(InputError, match="needs a runner of programs"):
         build_judge(SETTINGS, (), NoSteps())
 
 

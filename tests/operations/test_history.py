@@ -96,7 +96,7 @@ def test_query_words_mean_what_they_mean_in_a_search(repository: Path):
     assert history.search("tea file:*.txt", ALL, 5).commits[0].files == ("notes.txt",)
     assert history.search("patient file:mail/send.py", ALL, 5).commits[0].subject == "Be patient with slow servers"
     for words in ("kind:class x", "repo:x y", "sym:f z"):
-        with pytest.raises(InputError, match="not of commits"):
+        with pytest.raises(InputError, match="not commits"):
             history.search(words, ALL, 5)
 
 

@@ -131,7 +131,7 @@ def test_repositories_are_kept_by_their_name_or_path(assay, project: Path, other
     assert {json.loads(line)["root"] for line in ran.out.splitlines()} == {str(project)}
     ran = assay("search", "mail", *others, "--repo", "mail*")
     assert ran.status == 2
-    assert ran.err == "assay: no repository is left by --repo mail*: there are root00, root01, root02 and 27 more\n"
+    assert ran.err == "assay: no repository matches --repo mail*: there are root00, root01, root02 and 27 more\n"
 
 
 def test_copies_of_a_file_in_two_roots_are_one_place_that_names_the_other(project: Path, tmp_path: Path):

@@ -48,8 +48,8 @@ https://x:${TOKEN}@example.org/d.git
 UNUSABLE = {
     "https://h/a brnach=x evry=3": "unknown option 'brnach'",
     "https://h/a branch=--x": "'--x' is not the name of a branch",
-    "https://h/a branch=a branch=b": "'branch' stands there twice", "app branch=x": "branch is for URLs",
-    "https://h/a every=9": "every=9: wanted 10 seconds or more", "https://h/a every=soon": "every=soon: wanted",
+    "https://h/a branch=a branch=b": "'branch' is given twice", "app branch=x": "branch is for URLs",
+    "https://h/a every=9": "every=9: expected 10 seconds or more", "https://h/a every=soon": "every=soon: expected",
     "https://h/a search.limt=3": "unknown setting 'search.limt' in --set; did you mean 'limit'",
     "https://h/a search.limit=x": "setting 'search.limit' in --set is 'x'; wanted a whole number",
     "https://h/a index.location=/x": "index.location and index.refresh cannot be set here",
@@ -59,9 +59,9 @@ UNUSABLE = {
     "https://../a": "'https://../a' does not name a repository",
     "https://${NOT_SET}@h/a": "the environment variable NOT_SET is not set",
     "https://h/${HOME}": "stands for a password only",
-    "https://h/first.git": "https://h/first.git stands in line 1 already",
-    "ssh://git@h/first": "ssh://git@h/first stands in line 1 already",
-    "https://h/first/sub": "https://h/first/sub would lie inside of https://h/first, line 1",
+    "https://h/first.git": "https://h/first.git is already in line 1",
+    "ssh://git@h/first": "ssh://git@h/first is already in line 1",
+    "https://h/first/sub": "https://h/first/sub would be inside https://h/first, line 1",
 }  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def test_every_wrong_line_is_named_and_no_message_has_a_password(tmp_path: Path)
 
 
 def test_lists_that_hold_nothing_are_refused(tmp_path: Path):
-    with pytest.raises(InputError, match=r"list lists no repository: write one folder or URL a line"):
+    with pytest.raises(InputError, match=r"list lists no repository: write one folder or URL per line"):
         listed(tmp_path, "# nothing\n\n")
     with pytest.raises(InputError, match=r"cannot read the list of repositories .*: No such file"):
         read_repositories(tmp_path / "gone", tmp_path)

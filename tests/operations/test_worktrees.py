@@ -102,7 +102,7 @@ def test_damage_is_not_inherited(one: Path):
 def test_the_index_of_a_folder_that_is_gone_is_pruned_and_shared_files_stay(assay, one: Path):
     two = index_of(one.with_name("two"), Settings())
     two.refresh()
-    assert assay("index", "--prune").out == "no index of a folder that is gone\n"
+    assert assay("index", "--prune").out == "no index in the cache is of a missing folder\n"
     git(one, "worktree", "remove", str(two.root))
     assert f"{two.root} is gone" in assay("index", "--prune").out
     assert not two.folder.location.exists()

@@ -13,7 +13,7 @@ from assay.faults import Fault
 from assay.measure.passk import RankMeasure
 from assay.protocols import Ranker
 from assay.rank.datasets import Example
-from assay.rank.evaluate_rankers import UNRANKED, EvaluationOptions, drawn, evaluate
+from assay.rank.evaluate_rankers import UNRANKED, EvaluationOptions, draw_pool, evaluate
 from assay.rank.rankers import CombinedRanker, SharedRanker, best_first, executes, parts_of, ranker_of, rankers_of
 from assay.values import Program, Ranked, Task
 

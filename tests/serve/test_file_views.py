@@ -49,7 +49,7 @@ def test_a_file_has_its_lines_and_declarations(session: Session, project: Path):
     part = file_text(FileLines(path="mail/send.py", line=6, count=2), session)
     assert (part.start_line, part.text.count("\n"), part.complete, part.outline) == (6, 2, False, [])
     assert file_text(FileLines(path="mail/send.py", line=12, count=1), session).start_line == 12
-    with pytest.raises(NotServed, match="has 12 lines; line 13"):
+    with pytest.raises(NotServed, match="has 12 lines; there is no line 13"):
         file_text(FileLines(path="mail/send.py", line=13, count=1), session)
     linked = file_text(FileLines(path="beside.py", line=1, count=1), session)
     assert linked.path == "mail/send.py", "a link inside leads to its file"

@@ -200,7 +200,7 @@ ERRORS = (
     ("search", {"query": "a lang:pythn"}, "did you mean 'python'"),
     ("search", {"query": "a", "k": 3}, "k: unknown parameter; known: budget, cursor"),
     ("search", {"query": "a", "limit": "many"}, "limit: expected a whole number, not 'many'"),
-    ("related", {"path": "mail/send.py"}, "give a line of a file, or a name"),
+    ("related", {"path": "mail/send.py"}, "give either a line of a file or a name"),
     ("read", {"path": "mail/send.py", "name": "send_male"}, "did you mean 'send_mail'"),
     ("read", {"path": "mail/send.py", "line": 999}, "has no line 999"),
     ("read", {"path": "mail/send.py", "line": 9, "end_line": 3}, "before line 9"),
@@ -307,7 +307,7 @@ def test_a_lean_server_does_not_repeat_itself(project: Path):
         assert "label=''" in await _text(client, "search", query="pack_parcel")
 
     session = Session({project: Settings()}, waits=Waits(fresh_s=0.0, refresh_s=60.0))
-    asking(server_of(session, shown=set()), ask)
+    asking(server_of(session, sent_lines=set()), ask)
     with pytest.raises(assay.InputError, match="unknown tool 'serch'; did you mean 'search'"):
         server_of(session, tools="read,serch")
 
@@ -334,6 +334,6 @@ def test_a_mistake_is_refused_in_one_line(refuses, project: Path, monkeypatch: p
         said = f"cannot listen on 127.0.0.1, port {port}: Address already in use; give another --http, or 0"
         refuses([
             ("mcp mail web --index x", "--index names one index"),
-            ("mcp --public-url https://code.example.com", "--public-url is of a server over HTTP: give --http PORT"),
+            ("mcp --public-url https://code.example.com", "--public-url is for a server over HTTP: give --http PORT"),
             (f"mcp --http {port}", said),
         ])  # fmt: skip

@@ -300,13 +300,13 @@ def test_a_signed_push_of_a_served_branch_is_fetched(hook: Webhook, store: State
     payload = {"ref": "refs/heads/main", "project": project, "repository": {"name": "c"}}
     assert hook.deliver(*delivery(payload, "x-gitlab-token")).fetched == ["https://gitlab.com/g/c"]
     headers, body = delivery({"zen": "x", "repository": GITHUB})
-    assert hook.deliver({**headers, "x-github-event": "ping"}, body).ignored == "no push, but ping"
+    assert hook.deliver({**headers, "x-github-event": "ping"}, body).ignored == "not a push, but ping"
 
 
 def test_a_delivery_without_the_secret_is_refused(hook: Webhook, store: StateFile, said: list[str]):
     body = delivery(PUSH)[1]
     for headers, error, message in (
-        ({}, NotSigned, "not signed: wanted one of the headers x-hub-signature-256, "),
+        ({}, NotSigned, "not signed: send one of the headers x-hub-signature-256, "),
         ({"x-gitlab-token": ""}, NotSigned, "not signed"),
         (delivery(PUSH, secret="another secret of some length")[0], WrongSignature, "wrong signature in x-hub-sig"),
         ({"x-hub-signature-256": "sha256=ünï"}, WrongSignature, "wrong signature"),

@@ -154,7 +154,7 @@ def test_the_name_of_a_served_folder_is_that_folder(tmp_path: Path):
     for asked in ("two/../elsewhere", "two//etc", "two/none.py", "three", "elsewhere"):
         with pytest.raises(NotServed):
             session.place(asked)
-    with pytest.raises(InputError, match="several folders are served, say which"):
+    with pytest.raises(InputError, match="several folders are served; name one"):
         session.place()
     same = Session({tmp_path / "two": Settings(), tmp_path / "elsewhere" / "two": Settings()})
     with pytest.raises(NotServed, match="'two' is in several folders: begin it with one of"):
@@ -259,7 +259,7 @@ def test_without_a_path_all_folders_are_searched_and_kept_by_name(several: Sessi
     assert {hit.root for hit in found(several, "mail", repo=("!w*",)).hits} == {mail}
     with pytest.raises(InputError, match=r"no served folder is called 'wep'; did you mean 'web'\?"):
         found(several, "mail", repo=("wep",))
-    with pytest.raises(InputError, match="leave one of them out"):
+    with pytest.raises(InputError, match="give only one of the two"):
         found(several, "mail", path="web", repo=("web",))
     view = several.everything.view()
     assert several.everything.view() is view, "while nothing changes"
@@ -293,7 +293,7 @@ def test_a_reader_waits_for_a_readable_index_and_never_builds_one(project: Path)
     for damage in (None, lambda text: json.dumps({**json.loads(text), "format": 1}), lambda _: "{"):
         if damage:
             manifest.write_text(damage(manifest.read_text()))
-        reader = Session({project: Settings()}, waits=SHORT, kept=True)
+        reader = Session({project: Settings()}, waits=SHORT, is_kept=True)
         with pytest.raises(StillIndexing, match="is being made"):
             reader.place().reader.view()
         assert manifest.exists() == bool(damage)
@@ -305,7 +305,7 @@ def test_a_reader_waits_for_a_readable_index_and_never_builds_one(project: Path)
 def test_answers_are_marked_stale_while_another_process_writes(project: Path):
     made = writer(project, [])
     made.look(Event())
-    reader = Session({project: Settings()}, waits=replace(PATIENT, refresh_s=0.0), kept=True).place().reader
+    reader = Session({project: Settings()}, waits=replace(PATIENT, refresh_s=0.0), is_kept=True).place().reader
     until(lambda: not reader.view().stale, "it answers of now")
     with alone(location_of(project, Settings()) / LOCK):
         (project / "mail" / "new.py").write_text("def later():\n    pass\n")
@@ -328,7 +328,7 @@ def test_a_problem_of_an_index_is_reported_once(project: Path, tmp_path: Path):
     assert "trying again" in line
     (tmp_path / "away").rename(project)
     made.look(Event())
-    assert Session({project: Settings()}, waits=SHORT, kept=True).place().reader.view().report.files == 4
+    assert Session({project: Settings()}, waits=SHORT, is_kept=True).place().reader.view().report.files == 4
 
 
 def test_pauses_grow_with_the_time_taken_and_with_failures():

@@ -1,1 +1,1 @@
-"""The command line: a family of commands a file, loaded when one of them runs."""
+"""The command line: one module per family of commands, loaded when one of them runs."""

@@ -1,4 +1,4 @@
-"""Make a click command of a request: its parameters become arguments and options, its docstring the help.
+"""Build a click command from a request: its parameters become arguments and options, its docstring the help.
 
     @command(Mix, example="assay rank mix a.jsonl b.jsonl --out both.jsonl")
     def mix(given: Mix) -> int: ...
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 COMPLETION_VARIABLE = "_ASSAY_COMPLETE"
-"""What a shell's script sets when it asks for completions."""
+"""The variable that a shell's completion script sets."""
 VERBOSE = frozenset({"-v", "--verbose"})
 R = TypeVar("R", bound=Request)
 
 
 class _Value(click.ParamType):  # type: ignore[type-arg]  # generic for a checker alone
-    """The values of a parameter that is no path."""
+    """The type of a parameter that is not a path."""
 
     def __init__(self, declared: Declared) -> None:
         self._declared = declared
         self.name = {"int": "integer", "float": "float"}.get(declared.type, "text")
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
-        """Return the choices, if there are some."""
+        """Return the choices, if there are any."""
         choices = self._declared.parameter.choices
         return f"[{'|'.join(filter(None, choices))}]" if choices else None
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the value as the field has it."""
+        """Return the value in the type of the field."""
         try:
             made = checked(self._declared, [value] if self._declared.annotation.startswith("tuple[") else value)
         except InputError as error:
@@ -49,7 +49,7 @@ class _Value(click.ParamType):  # type: ignore[type-arg]  # generic for a checke
         return made[0] if self._declared.annotation.startswith("tuple[") else made
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Offer the choices, or the names of a kind."""
+        """Complete with the choices, or with the names of a kind."""
         from click.shell_completion import CompletionItem
 
         names = self._declared.parameter.names
@@ -62,7 +62,7 @@ class _Value(click.ParamType):  # type: ignore[type-arg]  # generic for a checke
 
 
 def _names_of(kind: str) -> Iterable[str]:
-    """Return the names that complete a value: of languages, kinds of units or agents."""
+    """Return the names that complete a value: languages, kinds of units or agents."""
     if kind == "languages":
         from assay.corpus.languages import BY_EXTENSION, BY_NAME
 
@@ -89,7 +89,7 @@ def _type_of(declared: Declared) -> click.ParamType[Any]:
 
 
 def _counted(declared: Declared) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """Return what refuses too many values, of which click converts each alone."""
+    """Return a callback that refuses too many values, of which click converts each alone."""
 
     def check(context: click.Context, parameter: click.Parameter, values: Any) -> Any:
         try:
@@ -101,7 +101,7 @@ def _counted(declared: Declared) -> Callable[[click.Context, click.Parameter, An
 
 
 def _click_parameter(declared: Declared) -> click.Parameter:
-    """Return the click parameter of a declared one."""
+    """Return the click parameter for a declared one."""
     one, type_ = declared.parameter, _type_of(declared)
     required = declared.is_required
     more: dict[str, Any] = {} if required or declared.is_repeatable else {"default": declared.default}  # None is one
@@ -126,14 +126,14 @@ def _click_parameter(declared: Declared) -> click.Parameter:
 
 
 class _Command(click.Command):
-    """A command that reads `-file:tests`, a query word which a shell hands over like an option, as `--file=!tests`."""
+    """A command that accepts `-file:tests`, a query word that looks like an option, as `--file=!tests`."""
 
     def __init__(self, *args: Any, read: ArgumentReader | None, **settings: Any) -> None:
         super().__init__(*args, **settings)
         self._read = read
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse arguments; where these filters are not options, as click does."""
+        """Parse arguments; unless `read` does it, convert filters first."""
         if self._read and args:
             args = self._read(args, self.get_params(ctx))
         if "--repo" in {name for each in self.params for name in each.opts}:
@@ -145,13 +145,13 @@ class _Command(click.Command):
 
 
 ArgumentReader = Callable[[Sequence[str], Sequence[click.Parameter]], list[str]]
-"""Returns the arguments of another program as click takes them."""
+"""Translates the arguments of another program to those of click."""
 
 
 def command(
     request: type[R], *, example: str, name: str = "", read: ArgumentReader | None = None
 ) -> Callable[[Callable[[R], int | None]], Callable[[], click.Command]]:
-    """Return what makes, when it runs, a command of a function that takes the request.
+    """Return a decorator that makes a function of a request the builder of a command.
 
     Its docstring and an example are the help. A module may hold several, of which one runs. `read` says what arguments
     mean that are not written as click takes them.

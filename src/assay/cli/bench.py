@@ -74,7 +74,7 @@ def run(request: BenchRequest) -> int:
 
 
 def _results_text(results: Results, *, questions: bool = False) -> str:
-    """Return all of it, plain; with each question, and where its answer stood, if that is wanted."""
+    """Return all results as plain text, with each question and the rank of its answer if requested."""
     from assay.bench.bench_report import summary_of
     from assay.report.plain_text import shown_line
 
@@ -86,7 +86,7 @@ def _results_text(results: Results, *, questions: bool = False) -> str:
 
 
 def _questions(of: MeasuredSet, cells: Sequence[MeasuredCell]) -> Iterator[str]:
-    """Yield each question, and for each system where its first right answer stands and what stands before it."""
+    """Yield each question, and for each system the rank of its first right answer and what comes before it."""
     from assay.bench.results import rank_of
 
     width = max(len(cell.system) for cell in cells)
@@ -104,12 +104,12 @@ def _questions(of: MeasuredSet, cells: Sequence[MeasuredCell]) -> Iterator[str]:
 
 
 def _first(items: Sequence[str], most: int = 3) -> str:
-    """Return the first targets, and how many more there are."""
+    """Return the first targets, and the number of the others."""
     return ", ".join(items[:most]) + (f" and {len(items) - most} more" if len(items) > most else "")
 
 
 def _unseen_of(request: UnseenOptions) -> Unseen | None:
-    """Return who judges; a spec is `signals`, `signals:FOLDER`, or a configuration of agents and a model."""
+    """Return the options of the judge of a spec: `signals`, `signals:FOLDER`, or a configuration of agents, a model."""
     if not request.spec:
         if request.budget or request.install:
             raise InputError("--judge-budget and --judge-install are for --judge-unseen: give both")
@@ -160,7 +160,7 @@ def agent(request: AgentRequest) -> int:
         read = read_transcripts(request.transcripts, watch)
         say_problems(read.problems, every=request.verbose)
         if not (sessions := read.sessions()):
-            raise InputError("no session of Claude Code or Codex in what was given")
+            raise InputError("no session of Claude Code or Codex in TRANSCRIPTS")
         planned, left_out = agent_bench.plan_replay(sessions, request.repository)
         figures = {"transcripts": agent_bench.session_figures(sessions), "left_out": left_out, "skipped": read.skipped}
         if planned and not request.no_replay:

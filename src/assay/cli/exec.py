@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from assay.values import Outcome
 
 _MAX_LISTED_REASONS = 5
-"""Reasons of one kind that are named."""
+"""Reasons of one kind that are listed."""
 _WORST = 10
-"""Tasks whose results are printed, those first of which the fewest programs pass."""
+"""Tasks whose results are printed, starting with those that the fewest programs pass."""
 
 
 @command(ExecRequest, example="assay exec HumanEval.jsonl samples.jsonl --out outcomes.jsonl")
@@ -51,8 +51,9 @@ def exec(request: ExecRequest) -> int:  # noqa: A001  # the command's name
     if request.verbose:
         say_problems(ran.notes, every=True)
     elif ran.notes:
-        hold = "holds" if len(ran.notes) == 1 else "hold"
-        say(f"{counted(len(ran.notes), 'test')} {hold} for some program that does nothing, and count; -v names them")
+        say(
+            f"{counted(len(ran.notes), 'test')} passed by a program that does nothing, and still counted; -v lists them"
+        )
     figures = figures_of(ran.rows, wanted)
     click.echo(dumps({**figures, "out": str(request.out)}) if request.form == "json" else "\n".join(text(figures)))
     say(f"written to {request.out}")
@@ -66,7 +67,7 @@ def exec(request: ExecRequest) -> int:  # noqa: A001  # the command's name
 
 
 def figures_of(rows: Sequence[OutcomeRow], ks: Sequence[int], *, seed: int = 0) -> dict[str, Any]:
-    """Return what outcomes come to, as JSON has it; each counts as often as its program was sampled.
+    """Return the figures of outcomes for JSON; each outcome counts as often as its program was sampled.
 
     Undecided ones are in no class, and neither pass nor run; `lacking` are those for want of a module that a known
     distribution brings, and `shared` ran in one interpreter with their tests.
@@ -110,7 +111,7 @@ def _count(rows: Sequence[OutcomeRow], is_one: Callable[[Outcome], bool]) -> int
 
 
 def _differs_by_tuples(outcome: Outcome) -> bool:
-    """Say whether what a program gave is what was wanted but for tuples and lists, which JSON cannot tell apart."""
+    """Return whether a program's result is the expected one except for tuples and lists, which are equal in JSON."""
     if not (outcome.fault and outcome.fault.is_intent) or outcome.got == outcome.expected:
         return False
     try:
@@ -124,7 +125,7 @@ def _as_lists(value: object) -> object:
 
 
 def _by_task(rows: Sequence[OutcomeRow]) -> list[dict[str, Any]]:
-    """Return how many programs of each task passed, the fewest first, and how most of the others failed."""
+    """Return how many programs of each task passed, the fewest first, and the most frequent fault of the others."""
     from assay.faults import Fault
 
     counts = defaultdict[str, Counter[str]](Counter)
@@ -139,7 +140,7 @@ def _by_task(rows: Sequence[OutcomeRow]) -> list[dict[str, Any]]:
 
 
 def text(figures: Mapping[str, Any]) -> Iterator[str]:
-    """Yield lines for a terminal: the classes that occur, the worst tasks, the measures, and notes on them."""
+    """Yield lines for a terminal: the classes that occur, the worst tasks, the measures, and notes."""
     from assay.report.plain_text import rows_as_lines
 
     yield f"{counted(figures['programs'], 'program')} of {counted(figures['tasks'], 'task')}"
@@ -180,7 +181,7 @@ def _first(names: Sequence[str]) -> str:
 
 
 def _reasons(figures: Mapping[str, Any]) -> Iterator[str]:
-    """Yield why programs are undecided, and which modules they lack."""
+    """Yield why programs are undecided, and which modules are missing."""
     undecided, lacking = (list(figures[name].items()) for name in ("undecided", "lacking"))
     for reason, count in undecided[:_MAX_LISTED_REASONS]:
         yield f"{count:,} undecided, counted as not passed: {reason}"

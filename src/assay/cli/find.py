@@ -1,4 +1,4 @@
-"""Find code and what belongs to it: `assay search`, `related`, `outline`, `pattern`, `read`, `log` and `status`.
+"""Find code and what is related to it: `assay search`, `related`, `outline`, `pattern`, `read`, `log` and `status`.
 
 Each command asks the operation of its name, as a server does, and prints its record: as JSON as it is, or as text with
 paths that can be opened from where one stands.
@@ -48,32 +48,32 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", "FileMatches", "FileOutline")
 _PATIENCE_S = 0.5
-"""How long a command waits for another process to bring an index up to date before it takes it as it was."""
+"""Seconds to wait for another process that updates an index, before it is used as it is."""
 
 
 @contextmanager
 def _opened(
     paths: Sequence[str],
-    chosen: SettingsOptions,
+    settings_options: SettingsOptions,
     *,
     refresh: bool = True,
     limit: int | None = None,
     is_after_question: bool = False,
 ) -> Iterator[LocalRoots]:
-    """Give the roots that were named, and say how far opening them has come, and what is odd about their indexes."""
+    """Open the roots that were named, with a progress bar, and print the notes on their indexes."""
     from assay.cli.progress import progress
     from assay.operations.local_roots import LocalRoots
     from assay.operations.open_roots import RootOpening
 
     with progress() as watch:
         how = RootOpening(
-            lambda root: chosen.settings(root, limit=limit),
+            lambda root: settings_options.settings(root, limit=limit),
             refresh=refresh,
             progress=watch,
             patience_s=_PATIENCE_S,
             hint=is_after_question,
         )
-        yield LocalRoots(paths, how, say, is_full=chosen.verbose)
+        yield LocalRoots(paths, how, say, is_full=settings_options.verbose)
 
 
 class SearchOptions(Options):
@@ -92,7 +92,7 @@ class SearchOptions(Options):
     form: str = form("text", "json", "jsonl", "vimgrep")
     detail: str = option(
         "--detail",
-        "Of each hit its place and name, its telling lines too, or all of it.  [default: lines; in JSON full]",
+        "Show of each hit its place and name, also its best lines, or all of it.  [default: lines; in JSON full]",
         choices=("", *DETAILS),
     )
     group: bool | None = flag(
@@ -100,7 +100,7 @@ class SearchOptions(Options):
     )
     budget: int | None = print_budget()
     no_refresh: bool = options.no_refresh()
-    chosen: SettingsOptions = shared(SettingsOptions)
+    settings_options: SettingsOptions = shared(SettingsOptions)
 
 
 @command(SearchOptions, example='assay search "where are retries handled" src --limit 5')
@@ -124,7 +124,7 @@ def search(options: SearchOptions) -> int:
     from assay.operations.search import search as answer_of
 
     if options.by == "file" and options.form not in {"text", "jsonl"}:
-        raise InputError(f"--by file has no --format {options.form}: take text or jsonl")
+        raise InputError(f"--by file has no --format {options.form}: use text or jsonl")
     paths, globs = roots_and_globs(options.roots)
     keep = options.request.keep
     if globs and (keep.file or options.many.places):
@@ -132,7 +132,9 @@ def search(options: SearchOptions) -> int:
     first, *more = [_piped() if text == "-" else text for text in options.request.texts]
     request = replace(options.request, query=first, more=tuple(more), keep=replace(keep, file=globs or keep.file))
     named, refresh = options.many.roots(paths), not options.no_refresh
-    with _opened(named, options.chosen, refresh=refresh, limit=options.limit, is_after_question=True) as roots:
+    with _opened(
+        named, options.settings_options, refresh=refresh, limit=options.limit, is_after_question=True
+    ) as roots:
         settings = roots.settings(repositories_asked(request)).search
         writer = SearchWriter(options, request.texts, settings)
         answer = writer.enough(lambda limit: answer_of(writer.request(request, limit), roots, cost_of=writer.cost))
@@ -142,7 +144,7 @@ def search(options: SearchOptions) -> int:
 
 
 def _piped() -> str:
-    """Return what standard input holds, of a long log only the end."""
+    """Return the text on standard input, of a long log only the end."""
     text = sys.stdin.buffer.read().decode("utf-8", "replace")
     if len(text) <= MAX_QUERY_CHARS:
         return text
@@ -164,7 +166,7 @@ class RelatedOptions(Options):
     form: str = form("text", "json", "jsonl", "vimgrep")
     budget: int | None = print_budget()
     no_refresh: bool = options.no_refresh()
-    chosen: SettingsOptions = shared(SettingsOptions)
+    settings_options: SettingsOptions = shared(SettingsOptions)
 
 
 @command(RelatedOptions, example="assay related Task.retry")
@@ -188,7 +190,7 @@ def related(options: RelatedOptions) -> int:
     is_name = typed_names(place).target and not re.search(r":\d", place) and not Path(place).is_file()
     root, inside = root_and_file(options.root)
     path, line = (options.root if inside else "", 0) if is_name else parsed_place(place)
-    with _opened([root], options.chosen, refresh=not options.no_refresh, limit=options.limit) as roots:
+    with _opened([root], options.settings_options, refresh=not options.no_refresh, limit=options.limit) as roots:
         limit, budget = roots.settings().search.limit, options.budget or UNBOUNDED
         name = place if is_name else ""
         request = Related(path=path, line=line, name=name, limit=limit, budget=budget, cursor=options.request.cursor)
@@ -206,7 +208,7 @@ def related(options: RelatedOptions) -> int:
 
 
 def _below(root: str, record: Any) -> Any:
-    """Return a record whose path can be opened from where one stands."""
+    """Return a record with a path that can be opened from the current folder."""
     from assay.operations.hits import rooted_path
 
     return replace(record, path=rooted_path(root, record.path))
@@ -221,7 +223,7 @@ def _quickfix(unit: RelatedPlace) -> str:
 
 
 def _print_rows(records: Iterable[Any], **first: Any) -> None:
-    """Print each record as a line of JSON, with what all of them have."""
+    """Print each record as a line of JSON, with the fields that all of them share."""
     for each in records:
         click.echo(dumps({**asdict(each), **first}))
 
@@ -302,7 +304,7 @@ def outline(options: OutlineOptions) -> int:
 
 
 def _each_file(paths: Sequence[str], ask: Callable[[str, LocalRoots], Iterable[F]]) -> Iterator[tuple[str, F]]:
-    """Yield what is asked of the files at some places, each file once, with the folder that its path is below."""
+    """Yield what is asked about the files at some places, each file once, with the folder of its path."""
     from assay.operations.local_roots import LocalRoots
     from assay.operations.open_roots import RootOpening
     from assay.settings import Settings
@@ -330,7 +332,7 @@ class LogOptions(Options):
     budget: int | None = print_budget()
     place: str = option("--at FILE:LINE", "Only commits that changed the unit at FILE:LINE.")
     form: str = form("text", "json", "jsonl")
-    chosen: SettingsOptions = shared(SettingsOptions)
+    settings_options: SettingsOptions = shared(SettingsOptions)
 
 
 @command(LogOptions, example='assay log "why are retries limited" --since 2024')
@@ -353,7 +355,7 @@ def log(options: LogOptions) -> int:
     if options.place and request.query and not options.roots:  # the one argument beside --at is where the file is
         request, roots = replace(request, query=""), (request.query,)
     limit, budget = options.limit or Log.limit, options.budget or UNBOUNDED
-    with _opened(tuple(dict.fromkeys(roots)), options.chosen) as opened:
+    with _opened(tuple(dict.fromkeys(roots)), options.settings_options) as opened:
         answer = answer_of(replace(request, path=path, line=line, limit=limit, budget=budget), opened)
     if options.form == "json":
         click.echo(dumps(asdict(answer)))
@@ -372,7 +374,7 @@ class StatusOptions(Options):
     path: str = argument("[PATH]", default=".")
     request: StatusOf = shared(StatusOf, hidden=("path",))
     form: str = form("text", "json")
-    chosen: SettingsOptions = shared(SettingsOptions)
+    settings_options: SettingsOptions = shared(SettingsOptions)
 
 
 @command(StatusOptions, example="assay status . -v")
@@ -388,24 +390,26 @@ def status(options: StatusOptions) -> int:
     from assay.operations.status import status_text
     from assay.store.place import holds_many
 
-    limit = LAST_LINE if options.chosen.verbose else options.request.limit
-    with _opened([options.path], options.chosen) as roots:
+    limit = LAST_LINE if options.settings_options.verbose else options.request.limit
+    with _opened([options.path], options.settings_options) as roots:
         answers = [answer_of(StatusOf(path=each.name, limit=limit), roots) for each in roots.readers]
     if options.form == "json":
         found = list(map(asdict, answers))
         click.echo(dumps({"roots": found} if holds_many(options.path) else found[0]))
     else:
-        texts = [status_text(one, named=options.chosen.verbose) for one in answers if one.whole]
+        texts = [status_text(one, named=options.settings_options.verbose) for one in answers if one.whole]
         click.echo("\n".join(texts), nl=False)
     return max(_status_of(one, options) for one in answers)
 
 
 def _status_of(answer: Status, options: StatusOptions) -> int:
-    """Say what is wrong with an index, and what to do; return the exit status that says so."""
+    """Report what is wrong with an index, and what to do; return the exit status."""
     from assay.search.retrievers import rebuild_command
     from assay.store.place import is_bucket
 
-    path, location = ("PATH", answer.location) if is_bucket(options.path) else (options.path, options.chosen.location)
+    path, location = (
+        ("PATH", answer.location) if is_bucket(options.path) else (options.path, options.settings_options.location)
+    )
     if answer.damage:
         say(f"the index of '{answer.root}' is corrupt: {answer.damage}; {rebuild_command(path, location)} rebuilds it")
         return 2
@@ -416,20 +420,20 @@ def _status_of(answer: Status, options: StatusOptions) -> int:
 
 
 def __getattr__(name: str) -> Callable[[], click.Command]:
-    """Return what makes the command of an operation that needs nothing of its own."""
+    """Return the builder of a command that needs only the request of its operation."""
     if name not in PLAIN_COMMANDS:
         raise AttributeError(f"no command {name}")
     return _command_of(name, *PLAIN_COMMANDS[name])
 
 
 def _command_of(name: str, request: type[Request], example: str) -> Callable[[], click.Command]:
-    """Return what makes the command that asks an operation about a file or folder, with its parameters as options."""
+    """Return the builder of a command for an operation on a file or folder, with its parameters as options."""
     fields = {
         "path": argument("PATH", default="."),
         "request": shared(request, hidden=("path", "budget")),
         "budget": print_budget(),
         "form": form("text", "json"),
-        "chosen": shared(SettingsOptions),
+        "settings_options": shared(SettingsOptions),
     }
     kinds = dict.fromkeys(fields, "str") | {"budget": "int | None"}
     kind = type(f"{name.title()}Options", (Options,), {**fields, "__annotations__": kinds})
@@ -442,7 +446,7 @@ def _command_of(name: str, request: type[Request], example: str) -> Callable[[],
         root, _ = root_and_file(options.path)
         asked = replace(options.request, path=options.path, budget=options.budget or UNBOUNDED)
         (operation,) = (each for each in OPERATIONS if each.name == name)
-        with _opened([root], options.chosen) as roots:
+        with _opened([root], options.settings_options) as roots:
             answer = operation.run(asked, roots)
         click.echo(dumps(asdict(answer)) if options.form == "json" else as_text(_below(root, answer)))
         return 0

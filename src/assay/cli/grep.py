@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from assay.search.grep_patterns import Syntax
 
 _PATIENCE_S = 2.0
-"""How long nothing comes in from a pipe before it is said that it is waited for."""
+"""Seconds without input from a pipe before a note is printed."""
 
 
 class GrepOptions(Options):
@@ -33,14 +33,14 @@ class GrepOptions(Options):
     words: tuple[str, ...] = argument("[PATTERN] [PATH]...")
     regexps: tuple[str, ...] = option("-e", "--regexp PATTERN", "A pattern; all arguments are PATHs then. Repeatable.")
     pattern_files: tuple[str, ...] = option("-f", "--file FILE", "A file with a pattern on each line. Repeatable.")
-    basic: bool = flag("-G", "--basic-regexp", "PATTERN is a basic regular expression, as it is by default.")
+    basic: bool = flag("-G", "--basic-regexp", "PATTERN is a basic regular expression (the default).")
     extended: bool = flag("-E", "--extended-regexp", "PATTERN is an extended regular expression: a|b, (a), a+.")
     fixed: bool = flag("-F", "--fixed-strings", "PATTERN is plain text.")
     perl: bool = flag(
-        "-P", "--perl-regexp", r"PATTERN is as RE2 has it: like Perl's, with \K, (?<=A) first, (?=B) last."
+        "-P", "--perl-regexp", r"PATTERN is an expression of RE2: like Perl's, with \K, (?<=A) first, (?=B) last."
     )
     ignore_case: bool = flag("-i", "-y", "--ignore-case", "Ignore letter case.")
-    keep_case: bool = flag("--no-ignore-case", "Do not ignore letter case, whatever stands before.")
+    keep_case: bool = flag("--no-ignore-case", "Do not ignore letter case; overrides -i before it.")
     word: bool = flag("-w", "--word-regexp", "Match whole words only.")
     line: bool = flag("-x", "--line-regexp", "Match whole lines only.")
     null_lines: bool = flag("-z", "--null-data", "Lines end in NUL, so that a pattern may match line ends.")
@@ -52,9 +52,11 @@ class GrepOptions(Options):
     offsets: bool = flag("-b", "--byte-offset", "Print where each line begins, with -o each part, in bytes from 0.")
     named: bool = flag("-H", "--with-filename", "Print the file name with each line, of one file too.")
     unnamed: bool = flag("-h", "--no-filename", "Print no file names.")
-    label: str = option("--label LABEL", "Call standard input LABEL.", default="(standard input)", show=False)
-    tabbed: bool = flag("-T", "--initial-tab", "Print a tab before each line, so that columns stand in line.")
-    null_names: bool = flag("-Z", "--null", "Print NUL behind file names.")
+    label: str = option(
+        "--label LABEL", "Print LABEL as the name of standard input.", default="(standard input)", show=False
+    )
+    tabbed: bool = flag("-T", "--initial-tab", "Print a tab before each line, so that columns align.")
+    null_names: bool = flag("-Z", "--null", "Print NUL after file names.")
     files: bool = flag("-l", "--files-with-matches", "Print only the names of files that match.")
     others: bool = flag("-L", "--files-without-match", "Print only the names of files that do not match.")
     counts: bool = flag("-c", "--count", "Print only how many lines of each file match.")
@@ -70,32 +72,32 @@ class GrepOptions(Options):
     globs: tuple[str, ...] = option(
         "--include",
         "--exclude GLOB",
-        "Search only files of such names, or leave them out; the last that matches decides.",
+        "Search only files whose names match, or exclude them; the last match decides.",
     )
-    exclude_from: tuple[str, ...] = option("--exclude-from FILE", "Leave out files by the globs in a file. Repeatable.")
-    exclude_dir: tuple[str, ...] = option("--exclude-dir GLOB", "Leave out folders of such names. Repeatable.")
+    exclude_from: tuple[str, ...] = option("--exclude-from FILE", "Exclude files by the globs in FILE. Repeatable.")
+    exclude_dir: tuple[str, ...] = option("--exclude-dir GLOB", "Exclude folders whose names match. Repeatable.")
     recursive: bool = flag(
         "-r", "-R", "--recursive", "--dereference-recursive", "Search the current folder if no PATH is given."
     )
     directories: str = option(
         "-d",
         "--directories ACTION",
-        "Search folders or pass over them.",
+        "Search folders or skip them.",
         choices=("recurse", "skip", "read"),
         default="recurse",
     )
     devices: str = option(
-        "-D", "--devices ACTION", "Read devices and pipes or pass over them.", choices=("read", "skip"), default="read"
+        "-D", "--devices ACTION", "Read devices and pipes or skip them.", choices=("read", "skip"), default="read"
     )
     binary_files: str = option(
         "--binary-files TYPE",
-        "What binary files are taken for.",
+        "How to treat binary files.",
         choices=("binary", "text", "without-match"),
         default="binary",
     )
     is_text: bool = flag("-a", "--text", "Search binary files as if they were text.")
-    no_binary: bool = flag("-I", "Take it that binary files do not match.")
-    unsaid: bool = flag("-s", "--no-messages", "Do not name files that cannot be read.")
+    no_binary: bool = flag("-I", "Treat binary files as not matching.")
+    unsaid: bool = flag("-s", "--no-messages", "Do not report files that cannot be read.")
     color: str = option(
         "--color",
         "--colour WHEN",
@@ -103,18 +105,18 @@ class GrepOptions(Options):
         choices=("never", "auto", "always"),
         default="never",
     )
-    flushed: bool = flag("--line-buffered", "Write each line at once.")
-    raw: bool = flag("-U", "--binary", "As always: carriage returns at line ends are part of lines.")
+    flushed: bool = flag("--line-buffered", "Flush the output after each line.")
+    raw: bool = flag("-U", "--binary", "Ignored: carriage returns at line ends are always part of lines.")
     plain_order: bool = flag("--plain-order", "Order files by path; no index is read.")
 
     @property
     def lists(self) -> bool:
-        """Whether names, or counts, are printed rather than lines."""
+        """Whether names or counts are printed rather than lines."""
         return self.files or self.others or self.counts
 
     @property
     def sides(self) -> tuple[int, int] | None:
-        """How many lines are printed before a match, and after it."""
+        """How many lines are printed before and after a match."""
         if {self.before, self.after, self.context} == {None}:
             return None
         before, after = ((self.context or 0) if each is None else each for each in (self.before, self.after))
@@ -129,7 +131,7 @@ def grep(options: GrepOptions) -> int:
     file, else, or with -r, the current folder. Files are read from disk. Those below a folder are searched unless git
     ignores them or they may hold keys; a file that is named always is. Code comes before tests, documentation and
     generated files; what declares the name comes first, then, of more than 100 files, what the index ranks best, if
-    there is one: it is read as it is. Standard error says how many lines match.
+    there is one, without updating it. Standard error says how many lines match.
 
     PATTERN is a basic regular expression (a\|b, \(a\), a\+), unless -E, -F or -P says otherwise. Words, classes and
     letter case are those of Unicode; composed and decomposed forms of a letter differ. Patterns are matched in linear
@@ -162,7 +164,7 @@ def grep(options: GrepOptions) -> int:
 
 
 def _patterns(options: GrepOptions) -> tuple[str, ...]:
-    """Return the patterns; of files none, if nothing is in them."""
+    """Return the patterns; none if all pattern files are empty."""
     if options.regexps or options.pattern_files:
         texts = [sys.stdin.read() if each == "-" else _text_of(each) for each in options.pattern_files]
         return (*options.regexps, *(each.removesuffix("\n") for each in texts if each))
@@ -176,13 +178,13 @@ def _text_of(file: str) -> str:
 
 
 def _places(options: GrepOptions) -> list[str]:
-    """Return the places that are searched: those named, else standard input if something comes in, else the folder."""
+    """Return the places to search: those named, else standard input if it has data, else the current folder."""
     named = options.words[not (options.regexps or options.pattern_files) :]
     return [*named] or ["-" if not options.recursive and "-" not in options.pattern_files and _has_input() else ""]
 
 
 def _has_input() -> bool:
-    """Say whether standard input is a pipe or a file; say so too where nothing comes in for a while."""
+    """Return whether standard input is a pipe or a file; prints a note if nothing arrives for a while."""
     try:
         kind = os.fstat(sys.stdin.fileno()).st_mode
     except (AttributeError, OSError, ValueError):  # it is closed
@@ -197,7 +199,7 @@ def _syntax(options: GrepOptions) -> Syntax:
 
 
 def _finder(patterns: Sequence[str], options: GrepOptions) -> Finder:
-    """Return what is looked for; where nothing more of a file is said than that it matches, its first match ends it."""
+    """Return the finder; it stops at the first match of a file if only names of files are printed."""
     from assay.operations.grep import Finder
     from assay.search.grep_patterns import PatternOptions, declaration_finder, line_finder
 
@@ -217,7 +219,7 @@ def _files(places: Sequence[str], options: GrepOptions) -> Iterator[SearchedFile
 
 
 def _quiet_status(searched: Iterable[SearchedFile], options: GrepOptions) -> int:
-    """Return the exit status, once a line matches."""
+    """Return the exit status as soon as a line matches."""
     problems = []
     for each in searched:
         if each.count:
@@ -230,9 +232,9 @@ def _quiet_status(searched: Iterable[SearchedFile], options: GrepOptions) -> int
 
 
 def _searched(file: SearchedFile, finder: Finder, options: GrepOptions) -> SearchedFile:
-    """Return a file with what is found in it; a pipe is kept if its lines are printed, else read as far as needed."""
+    """Search a file; a pipe is stored if its lines are printed, else read only as far as needed."""
     if not options.lists:
-        return file.holding().searched(finder)
+        return file.with_content().searched(finder)
     is_decided = file.is_stream and (options.files or options.others)
     return file.searched(replace(finder, most=min(finder.most, 1)) if is_decided else finder)
 
@@ -240,19 +242,20 @@ def _searched(file: SearchedFile, finder: Finder, options: GrepOptions) -> Searc
 def _ordered(
     searched: list[SearchedFile], patterns: Sequence[str], places: Sequence[str], options: GrepOptions
 ) -> tuple[list[SearchedFile], str]:
-    """Return files as a reader wants them, those that match first, and a note on what would order them better."""
-    from assay.operations.grep import ordered
+    """Return files in the order for a reader, those that match first, and a note on why it is not the best order."""
+    from assay.operations.grep import order_files
     from assay.search.query_filters import names_in
 
     if options.plain_order:
         return searched, ""
-    found, others = ([each for each in searched if bool(each.count) is matches] for matches in (True, False))
-    found, note = ordered(found, places[0], "" if options.inverted else names_in(patterns))
+    found = [each for each in searched if each.count]
+    others = [each for each in searched if not each.count]
+    found, note = order_files(found, places[0], "" if options.inverted else names_in(patterns))
     return [*found, *others], note
 
 
 def _write(searched: Sequence[SearchedFile], finder: Finder, options: GrepOptions, places: Sequence[str]) -> int:
-    """Print what grep would, and return how many lines were printed that match."""
+    """Print the output of grep, and return how many matching lines were printed."""
     from assay.cli.grep_lines import write_lines
 
     look, count = _look(options, places), 0
@@ -296,7 +299,7 @@ def _look(options: GrepOptions, places: Sequence[str]) -> Look:
 
 
 def _counted(searched: Sequence[SearchedFile], patterns: Sequence[str], options: GrepOptions) -> str:
-    """Return how many lines match, and if none does, what may have been meant."""
+    """Return how many lines match, and if none does, a hint."""
     total, files = sum(each.count for each in searched), len([each for each in searched if each.count])
     found = f"{counted(total, 'match')} in {counted(files, 'file')}"
     if not total and _syntax(options) == "basic" and any(re.search(r"(?<!\\)[+?|({]", one) for one in patterns):

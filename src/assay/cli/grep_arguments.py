@@ -23,11 +23,11 @@ _LAST_COUNTS = (
     ("-d", "-r"),
 )
 _LEFT_OUT = "!"
-"""What stands before a value of --exclude: with those of --include it is one list, whose last that matches decides."""
+"""Marks a value of --exclude in the list of --include; the last match in that list decides."""
 
 
 def as_click_takes(arguments: Sequence[str], options: Sequence[click.Parameter]) -> list[str]:
-    """Return arguments with each option alone, by its first name, and behind all of them what is not an option."""
+    """Return arguments with each option on its own, by its first name, followed by all other arguments."""
     known = {name: each for each in options for name in each.opts if isinstance(each, click.Option)}
     said, others = list[tuple[str, str | None]](), list[str]()
     rest = iter(arguments)
@@ -45,11 +45,11 @@ def as_click_takes(arguments: Sequence[str], options: Sequence[click.Parameter])
     return [*(name if value is None else f"{_long_name(name, known)}={value}" for name, value in kept), "--", *others]
 
 
-def _long(argument: str, known: dict[str, click.Option], rest: Iterator[str]) -> tuple[str, str | None]:
-    """Return a long option, whose name may be cut, and its value."""
+def _long(argument: str, options: dict[str, click.Option], rest: Iterator[str]) -> tuple[str, str | None]:
+    """Return a long option, whose name may be abbreviated, and its value."""
     typed, equals, value = argument.partition("=")
-    meant = {each.opts[0]: each for name, each in known.items() if name.startswith(typed)}
-    option = known.get(typed) or (next(iter(meant.values())) if len(meant) == 1 else None)
+    meant = {each.opts[0]: each for name, each in options.items() if name.startswith(typed)}
+    option = options.get(typed) or (next(iter(meant.values())) if len(meant) == 1 else None)
     if option is None:
         return typed, value if equals else None  # which click refuses
     name = option.opts[0]
@@ -62,12 +62,12 @@ def _long(argument: str, known: dict[str, click.Option], rest: Iterator[str]) ->
     return name, value if equals else None
 
 
-def _short(letters: str, known: dict[str, click.Option], rest: Iterator[str]) -> Iterator[tuple[str, str | None]]:
-    """Yield options that stand together, of which the last may have a value; digits are lines of context."""
+def _short(letters: str, options: dict[str, click.Option], rest: Iterator[str]) -> Iterator[tuple[str, str | None]]:
+    """Yield the options of one argument, of which the last may have a value; digits are lines of context."""
     at = 0
     while at < len(letters):
         number = re.match(r"\d*", letters[at:])[0]  # type: ignore[index]  # it always matches
-        option = known.get(f"-{letters[at]}")
+        option = options.get(f"-{letters[at]}")
         name = option.opts[0] if option else f"-{letters[at]}"
         at += len(number) or 1
         if number:
@@ -87,10 +87,10 @@ def _check_matchers(names: Sequence[str]) -> None:
 
 
 def _is_contradicted(name: str, later: Sequence[tuple[str, str | None]]) -> bool:
-    """Say whether a later option of the same kind says otherwise."""
+    """Return whether a later option of the same kind overrides this one."""
     names = {each for each, _ in later}
     return any(name in group and not names.isdisjoint({*group} - {name}) for group in _LAST_COUNTS)
 
 
-def _long_name(name: str, known: dict[str, click.Option]) -> str:
-    return next((each for each in known[name].opts if each.startswith("--")), name) if name in known else name
+def _long_name(name: str, options: dict[str, click.Option]) -> str:
+    return next((each for each in options[name].opts if each.startswith("--")), name) if name in options else name

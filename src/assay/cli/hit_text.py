@@ -36,21 +36,21 @@ if TYPE_CHECKING:
     from assay.cli.find import SearchOptions
 
 _MAX_LISTED_PROBLEMS = 5
-"""Roots that standard error names one by one."""
+"""Roots that are named one by one on standard error."""
 _DEPTHS = (3, 200)
-"""Where files are listed: how many times as many hits are asked for, and then how many."""
+"""If files are listed: the factor of hits to search for, and then their number."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchWriter:
-    """How an answer is asked for and printed: the options, the questions, and the settings of what is searched."""
+    """How to request and print an answer: the options, the questions, and the settings of the search."""
 
     options: SearchOptions
     texts: Sequence[str]
     settings: SearchSettings
 
     def request(self, search: Search, limit: int) -> Search:
-        """Return what is asked of the operation for so many hits."""
+        """Return the request of the operation for a number of hits."""
         options, is_text = self.options, self.options.form == "text"
         budget = UNBOUNDED if options.budget is None or options.by == "file" else options.budget
         detail: Detail = next((one for one in DETAILS if one == options.detail and not is_text), "full")
@@ -63,11 +63,11 @@ class SearchWriter:
         )
 
     def cost(self, unit: FoundUnit) -> int:
-        """Return the tokens of a hit as it is printed."""
-        return tokens(self._hit_text(unit, self._wanted())) if self.options.form in {"text", "vimgrep"} else cost(unit)
+        """Return the tokens of a hit as printed."""
+        return tokens(self._hit_text(unit, self._terms())) if self.options.form in {"text", "vimgrep"} else cost(unit)
 
     def enough(self, ask: Callable[[int], Answer]) -> Answer:
-        """Return an answer with as many hits as are to be listed; where files are, with as many as these take."""
+        """Return an answer with as many hits as are to be listed; if files are, with as many as these need."""
         limit = self.settings.limit
         if self.options.by != "file":
             return ask(limit)
@@ -75,7 +75,7 @@ class SearchWriter:
         return ask(_DEPTHS[1]) if answer.cursor and len(_by_file(answer)) < limit else answer
 
     def written(self, answer: Answer) -> str:
-        """Return what to print."""
+        """Return the text to print."""
         form = self.options.form
         if form == "json":
             return dumps(asdict(answer)) + "\n"
@@ -83,25 +83,25 @@ class SearchWriter:
             return "".join(self._files(answer))
         if form == "jsonl":
             return "".join(f"{dumps(row)}\n" for row in self._rows(answer))
-        wanted, color = self._wanted(answer.corrected), wants_color()
-        shown = (_openable(answer, hit) for hit in self._shown(answer))
+        wanted, color = self._terms(answer.corrected), wants_color()
+        shown = (_openable(answer, hit) for hit in self._printed_hits(answer))
         code = [self._hit_text(hit, wanted, color=color) for hit in shown]
         docs = self._docs_text(answer, wanted, color=color) if form == "text" else []
         commits = commits_text(answer.commits) + "\n" if answer.commits and form == "text" else ""
         return commits + "".join(docs + code if answer.docs_first else code + docs)
 
-    def _docs_text(self, answer: Answer, wanted: AbstractSet[str], *, color: bool) -> list[str]:
-        """Return the sections beside code: with some lines where they come first, else a line each."""
+    def _docs_text(self, answer: Answer, query_terms: AbstractSet[str], *, color: bool) -> list[str]:
+        """Return the sections beside code: with lines if they come first, else one line each."""
         if not answer.docs:
             return []
         docs = [_openable(answer, hit) for hit in answer.docs]
         if answer.docs_first and self.options.detail != "names":
-            return [self._hit_text(hit, wanted, color=color) for hit in docs] + [_heading("Code", color=color)]
-        places = [f"{place(hit.chunk, wanted)}\n" for hit in docs]
+            return [self._hit_text(hit, query_terms, color=color) for hit in docs] + [_heading("Code", color=color)]
+        places = [f"{place(hit.chunk, query_terms)}\n" for hit in docs]
         return [_heading("Documentation", color=color), *places, "\n"]
 
-    def _shown(self, answer: Answer) -> Sequence[FoundUnit]:
-        """Return the hits that are printed: without a limit, text leaves out what is not worth showing."""
+    def _printed_hits(self, answer: Answer) -> Sequence[FoundUnit]:
+        """Return the hits to print: without a limit, text omits those not worth showing."""
         if self.options.form != "text" or self.options.limit is not None or answer.matches >= 0 or not answer.hits:
             return answer.hits
         return answer.hits[: worth_showing([hit.score for hit in answer.hits])]
@@ -119,38 +119,36 @@ class SearchWriter:
         budget = UNBOUNDED if self.options.budget is None else self.options.budget
         fitting = sum(total <= budget for total in accumulate(map(tokens, written)))
         if written and not fitting:
-            raise InputError(f"a budget of {budget} tokens does not hold the best file; give it more")
+            raise InputError(f"a budget of {budget} tokens is too small for the best file; increase it")
         return written[:fitting]
 
     def _file_line(self, answer: Answer, hits: Sequence[FoundUnit]) -> str:
-        kept = ("start_line", "end_line", "score", "symbol", "kind", "others")
-        found = [{key: value for key, value in asdict(hit).items() if key in kept} for hit in hits[:MAX_PLACES]]
-        row = {"path": hits[0].path, "root": hits[0].root, "places": found}
+        row = {"path": hits[0].path, "root": hits[0].root, "places": list(map(_place_row, hits[:MAX_PLACES]))}
         return dumps(_row(answer, row)) + "\n"
 
     def _file_text(self, answer: Answer, hits: Sequence[FoundUnit]) -> str:
-        return file_text([_openable(answer, hit) for hit in hits], self._wanted(answer.corrected), color=wants_color())
+        return file_text([_openable(answer, hit) for hit in hits], self._terms(answer.corrected), color=wants_color())
 
-    def _hit_text(self, unit: FoundUnit, wanted: AbstractSet[str], *, color: bool = False) -> str:
+    def _hit_text(self, unit: FoundUnit, query_terms: AbstractSet[str], *, color: bool = False) -> str:
         options, chunk = self.options, unit.chunk
         if options.detail == "names":
             signature = printable_line(" ".join(unit.signature.split()), clip=True)
-            return f"{place(chunk, wanted)}  {signature}".rstrip() + "\n"
+            return f"{place(chunk, query_terms)}  {signature}".rstrip() + "\n"
         is_whole = options.detail == "full" or options.budget is not None
-        shown = lines(chunk) if is_whole else excerpt(chunk, wanted, self.settings.excerpt_lines, unit.line)
+        shown = lines(chunk) if is_whole else excerpt(chunk, query_terms, self.settings.excerpt_lines, unit.line)
         hit, explain = Hit(chunk, unit.score, unit.why, line=unit.line), options.request.explain
         if options.form == "vimgrep":
             return quickfix(hit, shown)
         by, clip = unit.changed_by, not is_whole
-        text = hit_text(hit, shown, wanted, unit.more, explain=explain, changed_by=by, clip=clip, color=color)
+        text = hit_text(hit, shown, query_terms, unit.more, explain=explain, changed_by=by, clip=clip, color=color)
         return f"{text}\n"
 
-    def _wanted(self, corrected: Sequence[str] = ()) -> AbstractSet[str]:
-        """Return the terms whose lines are chosen and marked: those of the questions as they were searched for."""
+    def _terms(self, corrected: Sequence[str] = ()) -> AbstractSet[str]:
+        """Return the terms that select and mark lines: those of the questions as they were searched."""
         return terms_to_mark(corrected or [query_words(text).text for text in self.texts])
 
     def say_notes(self, answer: Answer) -> None:
-        """Say on standard error what is to be known about an answer."""
+        """Print the notes on an answer to standard error."""
         for note in notes_of(answer):
             say(note)
         if answer.matches >= 0 and self.options.form in {"text", "vimgrep"}:
@@ -166,7 +164,7 @@ class SearchWriter:
             say(f"not all roots were searched: {problem}")
         if len(answer.problems) > _MAX_LISTED_PROBLEMS:
             say(f"{len(answer.problems) - _MAX_LISTED_PROBLEMS} more roots were not searched; --format json lists them")
-        if left := len(answer.hits) - len(self._shown(answer)):
+        if left := len(answer.hits) - len(self._printed_hits(answer)):
             say(f"{counted(left, 'less likely place')} not shown; --limit {self.settings.limit} shows all")
 
 
@@ -184,13 +182,18 @@ def _by_file(answer: Answer) -> list[list[FoundUnit]]:
     return list(files.values())
 
 
+def _place_row(hit: FoundUnit) -> dict[str, Any]:
+    fields = asdict(hit).items()
+    return {key: value for key, value in fields if key in _PLACE_FIELDS}
+
+
 def _openable(answer: Answer, hit: FoundUnit) -> FoundUnit:
-    """Return a hit whose path can be opened from where one stands."""
+    """Return a hit with a path that can be opened from the current folder."""
     return replace(hit, path=rooted_path(hit.root or answer.root, hit.path), root="")
 
 
 def _row(answer: Answer, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of JSON lines: where, whether that is relevant, and the rest."""
+    """Return a row of JSON lines: the place, its relevance, and the rest."""
     root = row.pop("root") or answer.root
     return {"path": row.pop("path"), "relevant": answer.relevant, **row, "root": root}
 
@@ -200,8 +203,9 @@ _NAMES = 3
 _PARTS = 10
 """Parts of a score that are shown; JSON has all of them."""
 _MARGIN = " " * 8
-"""What stands before a line of code where its number is not."""
+"""The margin of a line of code without a number."""
 _MIN_COLUMNS = 20
+_PLACE_FIELDS = {"start_line", "end_line", "score", "symbol", "kind", "others"}
 MAX_PLACES = 3
 """Places of a file that are shown."""
 _HARD_SPACE = "\N{NO-BREAK SPACE}"
@@ -212,7 +216,7 @@ _Row = list[Any]
 def hit_text(
     hit: Hit,
     lines: Sequence[Line],
-    wanted: AbstractSet[str],
+    query_terms: AbstractSet[str],
     more: Sequence[str] = (),
     *,
     explain: bool,
@@ -220,17 +224,17 @@ def hit_text(
     clip: bool,
     color: bool = False,
 ) -> str:
-    """Return one hit as text: a line that names it, then the lines of it, then what more it stands for.
+    """Return one hit as text: a line that names it, its lines, and the other places that it represents.
 
     In color, its syntax is highlighted, line numbers are dimmed, and the words of the question marked.
     """
     chunk = hit.chunk
     shown = [(number, printable_line(line, clip=clip)) for number, line in lines]
     name, line = printable_name(chunk.path), f":{hit.line or _line(chunk, lines)}  "
-    rows: list[_Row] = [[(name, "bold magenta"), (line, ""), (_what(chunk, wanted), "bold")]]
+    rows: list[_Row] = [[(name, "bold magenta"), (line, ""), (_what(chunk, query_terms), "bold")]]
     if explain:
         rows += ([(f"    {reason}", "dim")] for reason in _reasons(hit, changed_by))
-    highlighted = iter(_highlighted(chunk.language, [line for _, line in shown], wanted) if color else ())
+    highlighted = iter(_highlighted(chunk.language, [line for _, line in shown], query_terms) if color else ())
     for number, line in with_gaps(shown):
         pieces = _pieces(line) if number else [""]
         parts = next(highlighted).divide(accumulate(map(len, pieces[:-1]))) if color and number else pieces
@@ -261,19 +265,19 @@ def _reasons(hit: Hit, changed_by: str) -> Iterator[str]:
         yield f"described: {printable(hit.chunk.description)}"
 
 
-def place(chunk: Chunk, wanted: AbstractSet[str]) -> str:
-    """Return where a unit is declared and what it is, on one line."""
-    return f"{printable_name(chunk.path)}:{declared_line(chunk)}  {_what(chunk, wanted)}".rstrip()
+def place(chunk: Chunk, query_terms: AbstractSet[str]) -> str:
+    """Return on one line where a unit is declared and what it is."""
+    return f"{printable_name(chunk.path)}:{declared_line(chunk)}  {_what(chunk, query_terms)}".rstrip()
 
 
-def file_text(hits: Sequence[FoundUnit], wanted: AbstractSet[str], *, color: bool = False) -> str:
-    """Return the best places of one file as text below its path, and how many more there are."""
+def file_text(hits: Sequence[FoundUnit], query_terms: AbstractSet[str], *, color: bool = False) -> str:
+    """Return the best places of one file as text below its path, and the number of the others."""
     import click
 
     path = printable_name(hits[0].path)
     rows = [click.style(path, fg="magenta", bold=True) if color else path]
     for hit in hits[:MAX_PLACES]:
-        rows.append(f"{hit.line or declared_line(hit.chunk):6d}  {_what(hit.chunk, wanted)}".rstrip())
+        rows.append(f"{hit.line or declared_line(hit.chunk):6d}  {_what(hit.chunk, query_terms)}".rstrip())
         rows += (f"{_MARGIN}  {printable(row)}" for row in hit.more)
     if len(hits) > MAX_PLACES:
         rows.append(f"{_MARGIN}+{len(hits) - MAX_PLACES} more")
@@ -281,7 +285,7 @@ def file_text(hits: Sequence[FoundUnit], wanted: AbstractSet[str], *, color: boo
 
 
 def quickfix(hit: Hit, lines: Sequence[Line]) -> str:
-    """Return one hit as editors read places from other programs: `PATH:LINE:COLUMN:TEXT`, the column in bytes.
+    """Return one hit in the format of compilers, which editors read: `PATH:LINE:COLUMN:TEXT`, the column in bytes.
 
     The line is the one that text names for the same lines.
     """
@@ -296,7 +300,7 @@ def quickfix(hit: Hit, lines: Sequence[Line]) -> str:
 
 
 def _pieces(line: str) -> list[str]:
-    """Return a line in pieces that fit a terminal beside the margin, cut where words begin if they can be."""
+    """Return a line in pieces that fit the terminal beside the margin, split at words if possible."""
     width = terminal_width()
     indent = line[: len(line) - len(line.lstrip())]
     room = width - len(_MARGIN) - _columns(indent) if width else 0
@@ -314,12 +318,12 @@ def _pieces(line: str) -> list[str]:
 
 
 def _under(line: str) -> str:
-    """Return what stands before the later pieces of a line: the margin, and its own indentation."""
+    """Return the indentation of the later pieces of a line: the margin, and that of the line itself."""
     return _MARGIN + line[: len(line) - len(line.lstrip())]
 
 
 def _columns(text: str) -> int:
-    """Return how many columns of a terminal a text takes, which begins at a tab stop."""
+    """Return the width of a text in columns, starting at a tab stop."""
     columns = len(text.expandtabs())
     if text.isascii():
         return columns
@@ -329,7 +333,7 @@ def _columns(text: str) -> int:
 
 
 def with_gaps(lines: Sequence[Line]) -> list[Line]:
-    """Return the lines with a line numbered 0 wherever some are left out between them."""
+    """Return lines with a line numbered 0 where some between them are missing."""
     shown: list[Line] = []
     for line in lines:
         if shown and line[0] > shown[-1][0] + 1:
@@ -339,7 +343,7 @@ def with_gaps(lines: Sequence[Line]) -> list[Line]:
 
 
 def score(hit: Hit) -> str:
-    """Return the score of a hit and the weightiest parts of it; the others are summed up."""
+    """Return the score of a hit and its largest parts; the others are summed up."""
     ordered = sorted(hit.why.items(), key=lambda part: -abs(part[1]))
     if rest := ordered[_PARTS:]:
         ordered = [*ordered[:_PARTS], (f"{len(rest)} others", sum(value for _, value in rest))]
@@ -349,32 +353,32 @@ def score(hit: Hit) -> str:
     return "\n      ".join(wrap(" ".join(parts), max(width - 6, 24))).replace(_HARD_SPACE, " ")
 
 
-def _line(chunk: Chunk, shown: Sequence[Line]) -> int:
-    """Return the line to open: where the unit is declared, else the first that is shown."""
+def _line(chunk: Chunk, every: Sequence[Line]) -> int:
+    """Return the line to open: where the unit is declared, else the first line shown."""
     at = declared(chunk)
-    return shown[0][0] if at is None else lines_of(chunk)[at][0]
+    return every[0][0] if at is None else lines_of(chunk)[at][0]
 
 
-def _what(chunk: Chunk, wanted: AbstractSet[str]) -> str:
+def _what(chunk: Chunk, query_terms: AbstractSet[str]) -> str:
     """Return what a chunk is: its kind, and its name below its parents; later parts of a long unit are `in` it."""
     separator = " > " if chunk.kind == "section" else "."
-    symbol = chunk.symbol if chunk.kind == "section" else _few(chunk.symbol, wanted)
+    symbol = chunk.symbol if chunk.kind == "section" else _few(chunk.symbol, query_terms)
     name = separator.join(part for part in (chunk.parent, symbol) if part)
     later = chunk.symbol and chunk.signature and declared(chunk) is None
     return " ".join(printable_name(part) for part in ("in" if later else "", chunk.kind, name) if part)
 
 
-def _few(symbol: str, wanted: AbstractSet[str]) -> str:
-    """Return a few names of a run of small declarations, those that were asked for first."""
+def _few(symbol: str, query_terms: AbstractSet[str]) -> str:
+    """Return some names of a run of small declarations, those in the query first."""
     names = symbol.split(", ")
     if len(names) <= _NAMES:
         return symbol
-    first = sorted(names, key=lambda name: not places(name, wanted))[:_NAMES]
+    first = sorted(names, key=lambda name: not places(name, query_terms))[:_NAMES]
     return f"{', '.join(first)} and {len(names) - _NAMES} more"
 
 
-def _highlighted(language: str, lines: Sequence[str], wanted: AbstractSet[str]) -> list[Text]:
-    """Return the lines in colour; a language that no lexer knows stays plain."""
+def _highlighted(language: str, lines: Sequence[str], query_terms: AbstractSet[str]) -> list[Text]:
+    """Return the lines in color; a language without a lexer stays plain."""
     from rich.syntax import Syntax
     from rich.text import Text
 
@@ -382,6 +386,6 @@ def _highlighted(language: str, lines: Sequence[str], wanted: AbstractSet[str]) 
     text = syntax.highlight("\n".join(lines)) if syntax.lexer else Text("\n".join(lines))
     rows = list(text.split("\n", allow_blank=True))[: len(lines)]
     for row, line in zip(rows, lines, strict=True):
-        for start, end in places(line, wanted):
+        for start, end in places(line, query_terms):
             row.stylize("bold yellow underline", start, end)
     return rows

@@ -1,4 +1,4 @@
-"""Open the socket of a server with its rules, and answer there: in this process, or in several."""
+"""Open the socket of a server with its rules of access, and run it: in this process, or in several."""
 
 from __future__ import annotations
 
@@ -24,41 +24,41 @@ if TYPE_CHECKING:
     from assay.settings import Settings
 
 _OPENING_S = 2.0
-"""How long a worker opens indexes before it takes requests, so that nobody waits for that."""
+"""Seconds that a worker spends opening indexes before it accepts requests, so that the first clients do not wait."""
 
 
 Build = Callable[..., "Application"]
-"""Makes an application of folders with their settings, `kept` by another process or not, and whether it has tokens."""
+"""Builds the application of folders with their settings; with `is_kept`, another process writes the indexes."""
 Read = Callable[[], Mapping[Path, "Settings"]]
 Mirroring = Callable[[], "AbstractContextManager[None]"]
 
 
 @dataclass(frozen=True, slots=True)
 class HttpServer:
-    """A socket that listens, and who may ask."""
+    """A listening socket with its rules of access."""
 
     http: ServerOptions
     listener: socket.socket
     access: AccessOptions
     token: str = ""
-    """One that was generated, as none was set."""
+    """A token that was generated, as none was set."""
 
     @property
     def rules(self) -> AccessRules:
-        """Who may ask, by what the file of tokens holds now."""
+        """The rules of access, with the tokens that the file has now."""
         from assay.serve.http.access import rules_of
 
         return rules_of(self.listener, self.access)
 
     @property
     def address(self) -> str:
-        """Where people open it."""
+        """The URL of the server."""
         from assay.serve.http.access import address_of
 
         return address_of(self.listener, self.access)
 
     def announce(self, names: Iterable[object], below: str = "") -> None:
-        """Say what is served where, and how to get in."""
+        """Print what is served at which URL, and the token."""
         from assay.serve.http.access import VARIABLE
 
         many = f" with {counted(self.http.workers, 'worker')}" if self.http.workers else ""
@@ -80,13 +80,13 @@ class HttpServer:
         webbrowser.open(f"{self.address}?token={self.token}" if self.token else self.address)
 
     def serve(self, read: Read, build: Build, mirroring: Mirroring, begin: Callable[[], object]) -> int:
-        """Answer until a signal asks to stop, and return the exit status; `begin` is called once that can be asked."""
+        """Answer until a signal stops it, and return the exit status; `begin` is called once it accepts requests."""
         from assay.serve.http.server import Workers, run
 
         if self.http.workers is None:
             settings = read()
             with mirroring():
-                app = _guarded(build, self.http, self.rules, settings, [0.0, 0.0], kept=False)
+                app = _guarded(build, self.http, self.rules, settings, [0.0, 0.0], is_kept=False)
                 begin()
                 run(app, self.listener)
             return 0
@@ -95,7 +95,7 @@ class HttpServer:
         return workers.serve()
 
     def _plan(self, read: Read, build: Build, mirroring: Mirroring, activity: Activity) -> tuple[Any, Any]:
-        """Return what makes the application of a worker, and what writes indexes, by the settings as they are now."""
+        """Return the functions that run a worker and that write indexes, with the present settings."""
         settings = read()
         worker = partial(_worker, build, self.http, self.rules, settings, activity, os.getpid())
         return worker, partial(_write, mirroring, settings)
@@ -113,7 +113,7 @@ def _worker(
 
     end_with(parent)
     os.setpgrp()  # Ctrl+C is for the parent, which ends the others
-    return _guarded(build, http, rules, settings, activity, kept=True)
+    return _guarded(build, http, rules, settings, activity, is_kept=True)
 
 
 def _guarded(
@@ -123,23 +123,23 @@ def _guarded(
     settings: Mapping[Path, Settings],
     activity: Activity,
     *,
-    kept: bool,
+    is_kept: bool,
 ) -> Any:
     """Return the application behind its rules; a worker opens the indexes first."""
     from assay.serve.http.guard import AccessLog, Rate
     from assay.serve.http.operator import guard_app, what_is_missing
 
-    made = build(settings, kept=kept, with_token=bool(rules.tokens))
+    application = build(settings, is_kept=is_kept, with_token=bool(rules.tokens))
     log = AccessLog(http.access_log, say, queries=http.log_queries) if http.access_log else None
-    if kept:
-        opening = Thread(target=what_is_missing, args=(made.session,), daemon=True)
+    if is_kept:
+        opening = Thread(target=what_is_missing, args=(application.session,), daemon=True)
         opening.start()
         opening.join(_OPENING_S)
-    return guard_app(made, rules, Rate(http.rate), activity, log)
+    return guard_app(application, rules, Rate(http.rate), activity, log)
 
 
 def _write(mirroring: Mirroring, settings: Mapping[Path, Settings], activity: Activity) -> None:
-    """Keep the indexes of folders, and mirrors, up to date until this process is ended."""
+    """Keep the indexes of folders, and mirrors, up to date until this process is terminated."""
     import time
     from threading import Event
 
@@ -157,12 +157,12 @@ def _write(mirroring: Mirroring, settings: Mapping[Path, Settings], activity: Ac
 
 
 def open_http(http: ServerOptions, port: int, option: str = "--port") -> HttpServer:
-    """Return a socket that listens where the options say; refuse options that cannot be used."""
+    """Return a server with a listening socket for its options; refuse invalid options."""
     from assay.serve.http.access import VARIABLE, AccessOptions, listening, new_token, rules_of
     from assay.serve.http.guard import AccessLog
 
     if http.log_queries and not http.access_log:
-        raise InputError("--log-queries says what to note, and nothing is noted: give --access-log FILE too")
+        raise InputError("--log-queries has no effect without --access-log FILE")
     listener = listening(http.host, port, option)
     token = os.environ.get(VARIABLE, "")
     access = AccessOptions(http.host, http.public_url, http.trusted, http.tokens, token)

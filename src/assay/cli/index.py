@@ -32,10 +32,10 @@ class IndexOptions(Options):
     describe: str = option(
         "--describe CHAT", "Have a language model, PROVIDER:MODEL, describe every unit of code in a sentence."
     )
-    dry_run: bool = flag("--dry-run", "With --describe, print what it would take, and ask nothing.")
+    dry_run: bool = flag("--dry-run", "With --describe, print an estimate of its cost, and describe nothing.")
     budget: str = options.budget("that --describe may")
     rate: str = options.rate("that --describe may ask")
-    workers: int = option("--workers N", "Prompts of --describe at a time.", least=1, default=8)
+    workers: int = option("--workers N", "Concurrent prompts of --describe.", least=1, default=8)
     where: ClusterOptions = shared(ClusterOptions)
     gpus: float = option(
         "--gpus N",
@@ -45,7 +45,7 @@ class IndexOptions(Options):
     )
     prune: bool = flag("--prune", "Remove the indexes in the cache whose folders are gone, and index nothing.")
     form: str = form("text", "json")
-    chosen: SettingsOptions = shared(SettingsOptions)
+    settings_options: SettingsOptions = shared(SettingsOptions)
 
 
 @command(IndexOptions, example="assay index .")
@@ -72,7 +72,7 @@ def index(options: IndexOptions) -> int:
     if options.prune:
         return _pruned(options)
     cluster = _checked_cluster(options)
-    opened = _indexed_there(options, cluster) if cluster else _opened(options.roots or (".",), options.chosen)
+    opened = _indexed_there(options, cluster) if cluster else _opened(options.roots or (".",), options.settings_options)
     if options.describe and options.dry_run:
         _echo_forecast(opened, options)
         return 0
@@ -94,10 +94,10 @@ def index(options: IndexOptions) -> int:
 
 
 def _pruned(options: IndexOptions) -> int:
-    """Remove the indexes of folders that are gone, and name them."""
+    """Remove the indexes of folders that are gone, and list them."""
     from assay.operations.indexes import prune_indexes
 
-    if options.roots or options.describe or options.where.cluster or options.chosen.location:
+    if options.roots or options.describe or options.where.cluster or options.settings_options.location:
         raise InputError("--prune goes through all indexes in the cache: leave out PATH, --index, --describe and --on")
     pruned = prune_indexes()
     if options.form == "json":
@@ -106,30 +106,30 @@ def _pruned(options: IndexOptions) -> int:
     for one in pruned:
         click.echo(f"{printable(one.root)} is gone: its index was removed, {one.freed_bytes / 1e6:.1f} MB freed")
     if not pruned:
-        click.echo("no index of a folder that is gone")
+        click.echo("no index in the cache is of a missing folder")
     return 0
 
 
 def _checked_cluster(options: IndexOptions) -> ClusterSettings | None:
-    """Return where to index, None for here; refuse options that need another one."""
+    """Return the cluster on which to index, or None; refuse options that need another one."""
     cluster = options.where.cluster
     if options.gpus and not cluster:
         raise InputError("--gpus is for --on ray: give that, too")
     if options.describe and cluster:
-        raise InputError("--describe waits for its model, which no cluster helps: describe without --on")
+        raise InputError("--describe waits for its model, and a cluster does not help: leave out --on")
     if not options.describe and (options.budget or options.rate or options.dry_run):
         raise InputError("--budget, --rate and --dry-run are for --describe CHAT: give that, too")
     return cluster
 
 
 def _indexed_there(options: IndexOptions, cluster: ClusterSettings) -> list[Workspace]:
-    """Have a cluster index; what it could not is named, and then there is no success."""
+    """Index on a cluster; repositories that fail are listed, and the exit status is 1."""
     from assay.cli.progress import progress
     from assay.operations.cluster import index_on_cluster
 
     with progress() as watch:
         opened, problems = index_on_cluster(
-            options.roots or (".",), options.chosen.settings, cluster, say, gpus=options.gpus, progress=watch
+            options.roots or (".",), options.settings_options.settings, cluster, say, gpus=options.gpus, progress=watch
         )
     for one in opened if problems else ():
         say(f"{one.name}: {counted(one.report.chunks, 'chunk')}")
@@ -142,7 +142,7 @@ def _indexed_there(options: IndexOptions, cluster: ClusterSettings) -> list[Work
 
 
 def _described(opened: list[Workspace], options: IndexOptions) -> tuple[list[Workspace], list[DescribeReport]]:
-    """Have indexes described, and name what was refused."""
+    """Describe the units of indexes, and list those that were refused."""
     from assay.cli.progress import progress
     from assay.operations.describe_index import describe_indexes
 
@@ -150,12 +150,14 @@ def _described(opened: list[Workspace], options: IndexOptions) -> tuple[list[Wor
         described = describe_indexes(
             opened, options.describe, budget=options.budget, rate=options.rate, workers=options.workers, progress=watch
         )
-    say_problems([problem for _, report in described for problem in report.refused], every=options.chosen.verbose)
+    say_problems(
+        [problem for _, report in described for problem in report.refused], every=options.settings_options.verbose
+    )
     return [one for one, _ in described], [report for _, report in described]
 
 
 def _with_known_descriptions(opened: list[Workspace]) -> list[Workspace]:
-    """Have indexes take what the user's cache has of their units since they were made."""
+    """Add descriptions to indexes that the user's cache has received since they were built."""
     from assay.operations.indexes import descriptions_file
 
     if not descriptions_file().exists():
@@ -198,19 +200,19 @@ def _echo_forecast(opened: list[Workspace], options: IndexOptions) -> None:
     click.echo(f"{_usd(usd)} by the listed price of {options.describe}")
 
 
-def _opened(paths: Sequence[str], chosen: SettingsOptions) -> list[Workspace]:
-    """Open every root, every byte of its index read, and say what is odd about it."""
+def _opened(paths: Sequence[str], settings_options: SettingsOptions) -> list[Workspace]:
+    """Open every root, check every byte of its index, and print the notes on it."""
     from assay.cli.progress import progress
     from assay.operations.local_roots import LocalRoots
     from assay.operations.open_roots import RootOpening
 
     with progress() as watch:
-        how = RootOpening(chosen.settings, progress=watch, check_all=True, strict=True)
-        return list(LocalRoots(paths, how, say, is_full=chosen.verbose).opened().workspaces)
+        how = RootOpening(settings_options.settings, progress=watch, check_all=True, strict=True)
+        return list(LocalRoots(paths, how, say, is_full=settings_options.verbose).opened().workspaces)
 
 
 def _about(opened: Sequence[Workspace]) -> dict[str, Any]:
-    """Return the indexes of some roots as JSON has them: their sums, then each."""
+    """Return a summary of the indexes of some roots for JSON: their totals, then each."""
     roots = list(map(_as_dict, opened))
     return {**{key: sum(root[key] for root in roots) for key in ("files", "chunks")}, "roots": roots}
 

@@ -26,7 +26,7 @@ class InstallCommandOptions(Options):
     )
     undo: bool = flag("--undo", "Undo an earlier change.")
     no_instructions: bool = flag(
-        "--no-instructions", "Leave out the lines that say which tool is for what, in AGENTS.md or the like."
+        "--no-instructions", "Do not add the lines on which tool to use to AGENTS.md or a similar file."
     )
     hooks: bool = flag(
         "--hooks", "Also write hooks that point a session to search, a skill and a subagent, where the agent has these."
@@ -120,7 +120,7 @@ def _project(path: str | None) -> Path:
 
 
 def _needs_mcp() -> None:
-    """Say what is missing before an agent finds out."""
+    """Raise an error if the library is missing, before an agent fails to start."""
     from importlib.util import find_spec
 
     from assay.errors import MissingExtra

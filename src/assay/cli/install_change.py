@@ -1,4 +1,4 @@
-"""Install `assay mcp` in coding agents: show all changes of their files, ask once, write them or take them back."""
+"""Install `assay mcp` in coding agents: show all edits of their files, ask once, and write or undo them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from assay.serve.agents.instructions import add_lines, has_lines, instructions_o
 _COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
 _LONG = 400
-"""Characters of a line above which the piece of it that changes is shown instead."""
+"""Characters of a line above which only the changed piece is shown."""
 _MAX_PATH_PARTS = 5
 """Folders and names of a path that are shown."""
 
@@ -37,7 +37,7 @@ assay install --print                      the block to paste, for an agent that
 
 
 def table(project: Path) -> str:
-    """Return every agent with its files, and how to go on."""
+    """Return a table of all agents with their files, and the next steps."""
     rows = [("agent", "", "file of the project", "file of the user"), *_rows(project)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -45,14 +45,14 @@ def table(project: Path) -> str:
 
 
 def block(agent: Agent, entry: Entry) -> str:
-    """Return an entry with what stands around it, in the language of the agent's file."""
+    """Return an entry with its enclosing keys, in the format of the agent's file."""
     file = Path(next((file for place in agent.places().values() for file in place.files), ""))
     written: str = edits.format_of(file).put("", [*agent.keys, NAME], entry)
     return written.rstrip("\n")
 
 
 def _show(change: SettingsEdit) -> None:
-    """Print the diff of a change, and say what is odd about it."""
+    """Print the diff of an edit, and its notes."""
     for note in change.notes:
         say(note)
     for row in diff(change) if change.real else ():
@@ -62,7 +62,7 @@ def _show(change: SettingsEdit) -> None:
 
 
 def diff(change: SettingsEdit) -> list[str]:
-    """Return the lines of a change, as `diff -u` has them."""
+    """Return the lines of an edit, as `diff -u` prints them."""
     before, after = change.before or "", change.after or ""
     old, new = _lines(before), _lines(after)
     real = resolved(change.file)
@@ -81,7 +81,7 @@ def diff(change: SettingsEdit) -> list[str]:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines of a text, each with an end; one that lacks it says so, as `diff` does."""
+    """Return the lines of a text, each with an end; a missing one is noted, as `diff` does."""
     lines = text.replace("\r\n", "\n").removeprefix("\ufeff").split("\n")
     if lines[-1]:
         lines[-1] += "\n\\ No newline at end of file"
@@ -99,7 +99,7 @@ def _rows(project: Path) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _mark(agent: Agent, file: Path) -> str:
-    """Return what is to be said of a file."""
+    """Return the state of a file for the table."""
     try:
         return " (set up)" if entry_in(file, [*agent.keys, NAME]) is not None else ""
     except (InputError, OSError):
@@ -109,7 +109,7 @@ def _mark(agent: Agent, file: Path) -> str:
 
 
 def _short(file: Path, project: Path) -> str:
-    """Return a path as people say it."""
+    """Return a path relative to the project or the home folder."""
     if file.is_relative_to(project):
         return str(file.relative_to(project))
     parts = ("~", *file.relative_to(Path.home()).parts) if file.is_relative_to(Path.home()) else file.parts
@@ -118,12 +118,12 @@ def _short(file: Path, project: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class InstallOptions:
-    """What the command line says about the entry."""
+    """The options of the entry."""
 
     project: Path
     scope: str | None
     fixed: bool
-    """Whether the project was named, and is not just where somebody is."""
+    """Whether the project was named, rather than found from the current folder."""
     undo: bool
     has_instructions: bool = True
     hooks: bool = False
@@ -133,7 +133,7 @@ class InstallOptions:
         return table_of.entry_of(agent, agent.place(self.scope), _how(agent), self.project, fixed=self.fixed)
 
     def explain(self, agents: Sequence[Agent]) -> None:
-        """Say why entries start this program by a path, where they do."""
+        """Print why entries start this program by a path, if they do."""
         for how in dict.fromkeys(map(_how, agents)):
             if how.why:
                 say(f"the entry starts {how.command}: {how.why}")
@@ -142,7 +142,7 @@ class InstallOptions:
                 self._explain_shared(agent)
 
     def _explain_shared(self, agent: Agent) -> None:
-        """Say what it means that a path of this machine stands in a file of the project, where one does."""
+        """Print the consequence of a path of this machine in a file of the project, if there is one."""
         steps = []
         if _how(agent).why:
             user = ", or use --scope user" if agent.user else ""
@@ -155,13 +155,13 @@ class InstallOptions:
             say(f"{agent.title}: others who clone this cannot use the entry: {step}")
 
     def change(self, agent: Agent, scope: str) -> SettingsEdit:
-        """Return the change of the settings that is wanted."""
+        """Return the requested edit of the settings."""
         file, keys = self._file(agent.place(scope)), [*agent.keys, NAME]
         edits.refuse_leading_out(file, self.project)
         return edits.undoing(file, keys) if self.undo else edits.installing(file, keys, self.entry(agent))
 
     def change_lines(self, agent: Agent, scope: str, undone: Collection[Agent]) -> SettingsEdit | None:
-        """Return the change of the instructions that is wanted, if any; those that another agent uses stay."""
+        """Return the requested edit of the instructions, if any; lines that another agent uses stay."""
         place = instructions_of(agent, scope, SettingsPlaces.here(), self.project) if self.has_instructions else None
         if place is None:
             return None
@@ -175,7 +175,7 @@ class InstallOptions:
         return remove_lines(*place)
 
     def change_reminders(self, agent: Agent, scope: str) -> Iterator[SettingsEdit]:
-        """Yield the changes of hooks, skill and subagent that are wanted; --undo takes back what there is of them."""
+        """Yield the requested edits of hooks, skill and subagent; --undo removes all of them."""
         if not (self.hooks or self.undo):
             return
         machine = SettingsPlaces.here()
@@ -190,12 +190,12 @@ class InstallOptions:
             yield remove_guide(file) if self.undo else add_guide(file, name)
 
     def scopes(self, agent: Agent) -> list[str]:
-        """Return the scopes to look at, in this order: the one that is meant, or to undo all that the agent has."""
+        """Return the scopes to look at, in order: the one that is meant, or for --undo all that the agent has."""
         agent.place(self.scope)
         return [self.scope] if self.scope else [*agent.places()][: None if self.undo else 1]
 
     def _users(self, lines: Path) -> Iterator[Agent]:
-        """Yield the agents that are set up and read a file of instructions."""
+        """Yield the agents that are set up and read an instructions file."""
         machine = SettingsPlaces.here()
         for agent in table_of.AGENTS:
             for scope, place in agent.places().items():
@@ -209,19 +209,19 @@ class InstallOptions:
 
 
 class PlannedEdit(NamedTuple):
-    """A change of a file of an agent, and what somebody should know once it is written."""
+    """An edit of an agent's file, and a note to print once it is written."""
 
     agent: Agent
     change: SettingsEdit
     remark: str = ""
 
 
-def change_all(agents: Sequence[Agent], asked: InstallOptions, *, yes: bool) -> int:
-    """Show all changes, ask once, write them, and return the exit status."""
-    plans, status = _show_all(agents, asked)
-    if not asked.undo:
-        asked.explain(list(dict.fromkeys(plan.agent for plan in plans)))
-    if plans and not (yes or _agreed(len(plans), undo=asked.undo)):
+def change_all(agents: Sequence[Agent], options: InstallOptions, *, yes: bool) -> int:
+    """Show all edits, ask once, write them, and return the exit status."""
+    plans, status = _show_all(agents, options)
+    if not options.undo:
+        options.explain(list(dict.fromkeys(plan.agent for plan in plans)))
+    if plans and not (yes or _agreed(len(plans), undo=options.undo)):
         return status or 1
     for plan in plans:
         edits.write(plan.change)
@@ -229,16 +229,16 @@ def change_all(agents: Sequence[Agent], asked: InstallOptions, *, yes: bool) -> 
     return status
 
 
-def _show_all(agents: Sequence[Agent], asked: InstallOptions) -> tuple[list[PlannedEdit], int]:
-    """Show the changes of all agents; return what is to be written, each file once, and the exit status so far."""
+def _show_all(agents: Sequence[Agent], options: InstallOptions) -> tuple[list[PlannedEdit], int]:
+    """Show the edits of all agents; return those to be written, each file once, and the exit status so far."""
     plans: dict[Path, PlannedEdit] = {}
     status = 0
     for agent in agents:
         try:
-            planned = _plan(agent, asked, agents)
+            planned = _plan(agent, options, agents)
         except (AssayError, OSError) as error:
             status = 2
-            _refused(error, agent, asked)
+            _refused(error, agent, options)
             continue
         for edit in planned:
             if resolved(edit.change.file) not in plans:
@@ -247,32 +247,35 @@ def _show_all(agents: Sequence[Agent], asked: InstallOptions) -> tuple[list[Plan
         plans |= {file: edit for file, edit in real.items() if file not in plans}
         if not real:
             files = " and ".join(str(edit.change.file) for edit in planned)
-            say(f"{agent.title}: nothing to {'take back' if asked.undo else 'change'} in {files}")
+            say(f"{agent.title}: nothing to {'take back' if options.undo else 'change'} in {files}")
     return list(plans.values()), status
 
 
-def _plan(agent: Agent, asked: InstallOptions, agents: Sequence[Agent]) -> list[PlannedEdit]:
-    """Return the changes of an agent: entry, instructions and hooks; to undo, in the first scope that has some."""
+def _plan(agent: Agent, options: InstallOptions, agents: Sequence[Agent]) -> list[PlannedEdit]:
+    """Return the edits for an agent: entry, instructions and hooks; to undo, in the first scope that has some."""
     found: list[list[PlannedEdit]] = []
-    for scope in asked.scopes(agent):
-        planned = [PlannedEdit(agent, asked.change(agent, scope), agent.place(scope).remark)]
-        if (lines := asked.change_lines(agent, scope, agents)) is not None:
+    for scope in options.scopes(agent):
+        planned = [PlannedEdit(agent, options.change(agent, scope), agent.place(scope).remark)]
+        if (lines := options.change_lines(agent, scope, agents)) is not None:
             planned.append(PlannedEdit(agent, lines))
-        reminders = [PlannedEdit(agent, edit) for edit in asked.change_reminders(agent, scope)]
-        if asked.hooks and not asked.undo and not reminders:
+        reminders = [PlannedEdit(agent, edit) for edit in options.change_reminders(agent, scope)]
+        if options.hooks and not options.undo and not reminders:
             say(f"--hooks changes nothing for {agent.title}: no hook, skill or subagent of it is known")
         planned += reminders
-        found.append(planned[::-1] if asked.undo else planned)  # a folder goes after what was put into it later
-    return next((each for each in found if any(edit.change.real for edit in each)), found[0])
+        found.append(planned[::-1] if options.undo else planned)  # a folder goes after what was put into it later
+    for planned in found:
+        if any(edit.change.real for edit in planned):
+            return planned
+    return found[0]
 
 
 def _how(agent: Agent) -> StartCommand:
     search = os.environ.get("PATH", "")
-    return table_of.by_path(agent, table_of.started(sys.argv[0], sys.executable, search), search)
+    return table_of.by_path(agent, table_of.start_command(sys.argv[0], sys.executable, search), search)
 
 
 def _tell(plan: PlannedEdit) -> None:
-    """Say what was done, and what follows from it."""
+    """Print what was written, and what follows from it."""
     if plan.change.undoes:
         say(f"{'removed' if plan.change.after is None else 'wrote'} {plan.change.file}")
         return
@@ -281,21 +284,21 @@ def _tell(plan: PlannedEdit) -> None:
         say(f"{plan.agent.title}: {plan.remark}")
 
 
-def _refused(error: Exception, agent: Agent, asked: InstallOptions) -> None:
-    """Say why a file was left alone, and print what may be pasted into it."""
+def _refused(error: Exception, agent: Agent, options: InstallOptions) -> None:
+    """Print why a file was not changed, and the text to paste into it."""
     say(f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.strerror else str(error))
-    if asked.undo:
+    if options.undo:
         return
     try:
-        pasted = block(agent, asked.entry(agent))
+        pasted = block(agent, options.entry(agent))
     except InputError:  # what is wrong with the entry itself is what was said
         return
-    say(f"nothing was written for {agent.title}; by hand it is this")
+    say(f"nothing was written for {agent.title}; to add it by hand")
     click.echo(pasted)
 
 
 def _agreed(files: int, *, undo: bool) -> bool:
-    """Ask whether to go on; nobody to ask is no."""
+    """Ask for confirmation; without a terminal the answer is no."""
     if not sys.stdin.isatty():
         say("nothing was written: there is no terminal to ask on; add --yes")
         return False

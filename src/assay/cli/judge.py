@@ -71,7 +71,7 @@ def _tally_text(tally: Tally, problem: str) -> Iterator[str]:
         yield f"undecided, the last one: {tally.last_problem}; --retry judges these pairs again"
     if tally.stopped:
         left = tally.total - tally.done
-        yield f"stopped: {tally.stopped}; {left:,} pairs are left, and the same command goes on with them"
+        yield f"stopped: {tally.stopped}; {left:,} pairs are left, and the same command continues with them"
 
 
 @command(ExportRequest, example="assay judge export records.jsonl --to benchmark")
@@ -146,7 +146,7 @@ def candidates(request: CandidatesRequest) -> None:
 
 
 def _choice_as_json(choice: PairChoice, out: Path) -> dict[str, Any]:
-    """Return what was chosen, as JSON has it."""
+    """Return the result of a choice for JSON."""
     kinds = {} if choice.kinds is None else {"testable": choice.kinds.get("testable", 0), "kinds": choice.kinds}
     counts = choice.counts
     return {

@@ -1,4 +1,4 @@
-"""Commands about what people say: they label pairs, choose between codes, and labels are compared."""
+"""Commands for labels by people: label pairs, choose between codes, compare labels."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def agreement(request: AgreementRequest) -> None:
 
 
 def _named(spec: str) -> tuple[Path, str]:
-    """Return the file of FILE or NAME=FILE, and what its only annotator is called."""
+    """Return the file of FILE or NAME=FILE, and the name of its only annotator."""
     name, equals, file = spec.partition("=")
     if equals and not Path(spec).exists():
         return Path(file), name
@@ -89,17 +89,17 @@ def _read(spec: str, texts: dict[Key, tuple[str, str]], problems: list[Problem])
     file, name = _named(spec)
     found = read_labels(file, name if file != Path(spec) else "")
     if renamed := found.named_as(texts):
-        say(f"{counted(renamed, 'pair')} of {file} known by the same texts under other ids")
+        say(f"{counted(renamed, 'pair')} of {file} matched by their texts, as the ids differ")
     for key, two in found.texts.items():
         texts.setdefault(key, two)
     problems += found.problems
     return found.annotators
 
 
-def agreement_as_json(found: LabelAgreement, reasons: Reasons, texts: Texts) -> dict[str, Any]:
-    """Return all of it as JSON has it; what is not defined is null."""
-    fields: dict[str, Any] = asdict(found)
-    for row, difference in zip(fields["differences"], found.differences, strict=True):
+def agreement_as_json(result: LabelAgreement, reasons: Reasons, texts: Texts) -> dict[str, Any]:
+    """Return an agreement for JSON; undefined values are null."""
+    fields: dict[str, Any] = asdict(result)
+    for row, difference in zip(fields["differences"], result.differences, strict=True):
         row["query_id"], row["code_id"] = row.pop("key")
         row["query"], row["code"] = texts.get(difference.key, (None, None))
         why = {name: reasons[name].get(difference.key) for name in difference.said}
@@ -108,59 +108,60 @@ def agreement_as_json(found: LabelAgreement, reasons: Reasons, texts: Texts) -> 
 
 
 def _agreement_text(
-    found: LabelAgreement, reasons: Reasons, texts: Texts, costs: Costs | None = None, *, show: int, problems: int
+    result: LabelAgreement, reasons: Reasons, texts: Texts, costs: Costs | None = None, *, show: int, problems: int
 ) -> Iterator[str]:
-    """Yield lines for people."""
+    """Yield an agreement as lines for a terminal."""
     unusable = f"; {problems:,} rows cannot be used" if problems else ""
-    yield f"{counted(found.pairs, 'pair')} of {counted(found.queries, 'query')}{unusable}"
-    yield from agreement_tables(found, costs)
-    total = len(found.differences)
+    yield f"{counted(result.pairs, 'pair')} of {counted(result.queries, 'query')}{unusable}"
+    yield from agreement_tables(result, costs)
+    total = len(result.differences)
     yield ""
     yield f"{counted(total, 'pair')} {'is' if total == 1 else 'are'} labelled in two ways" + (
         f"; the first {show:,}:" if total > show > 0 else ""
     )
-    for difference in found.differences[:show]:
+    for difference in result.differences[:show]:
         yield ""
         yield from _side_by_side(difference, reasons, texts)
 
 
 def estimate(one: Estimate) -> Number:
-    """Return the cell of a value with its interval."""
+    """Return the table cell of a value with its interval."""
     return Number(one.value, one.low, one.high)
 
 
-def agreement_tables(found: LabelAgreement, costs: Costs | None = None) -> Iterator[str]:
+def agreement_tables(result: LabelAgreement, costs: Costs | None = None) -> Iterator[str]:
     """Yield the lines of all tables."""
-    for one in _agreement_tables(found, costs or {}):
+    for one in _agreement_tables(result, costs or {}):
         yield from ("", *([printable(one.title)] if one.title else []), *table_lines(one, indent=""))
-    if found.kappas:
-        alpha = cell_text(estimate(found.alpha))
-        yield f"alpha of all  {alpha}  over {found.labelled_twice:,} pairs with two labels or more"
+    if result.kappas:
+        alpha = cell_text(estimate(result.alpha))
+        yield f"alpha of all  {alpha}  over {result.labelled_twice:,} pairs with two labels or more"
 
 
-def _agreement_tables(found: LabelAgreement, costs: Costs) -> Iterator[Table]:
-    """Yield how labels spread, how far they agree with the truth, and with one another, and what they took."""
-    counts = {**({"(the truth)": found.true} if found.true else {}), **found.counts}
+def _agreement_tables(result: LabelAgreement, costs: Costs) -> Iterator[Table]:
+    """Yield tables of the labels, their agreement with the truth and with one another, and their costs."""
+    counts = {**({"(the truth)": result.true} if result.true else {}), **result.counts}
     rows: list[tuple[str | int | Cell, ...]]
     rows = [(name, one.match, one.non_match, one.undecided, one.absent) for name, one in counts.items()]
     yield table("Labels", ("annotator", "match", "no match", "undecided", "absent"), rows)
-    if found.true:
-        of = " and ".join(found.truth) if len(found.truth) < 3 else f"{len(found.truth)} annotators"
-        alpha = f" (alpha of those: {cell_text(estimate(found.truth_alpha))})" if found.truth_alpha else ""
+    if result.true:
+        of = " and ".join(result.truth) if len(result.truth) < 3 else f"{len(result.truth)} annotators"
+        alpha = f" (alpha of those: {cell_text(estimate(result.truth_alpha))})" if result.truth_alpha else ""
         heads = "annotator,decided,not seen,accuracy,of all seen,precision,recall,F1,kappa,ROC-AUC".split(",")
         rows = [
             (name, one.decided, one.unseen or "", *(estimate(getattr(one, each)) for each in _FIGURES))
-            for name, one in found.against.items()
+            for name, one in result.against.items()
         ]
-        yield table(f"against {'the majority of ' if len(found.truth) > 1 else ''}{of}{alpha}", heads, rows)
-    if found.kappas:
+        yield table(f"against {'the majority of ' if len(result.truth) > 1 else ''}{of}{alpha}", heads, rows)
+    if result.kappas:
         rows = [
-            (f"{two.a}, {two.b}", estimate(two.kappa), _percent(two.same, two.pairs), two.pairs) for two in found.kappas
+            (f"{two.a}, {two.b}", estimate(two.kappa), _percent(two.same, two.pairs), two.pairs)
+            for two in result.kappas
         ]
         yield table("Two at a time", ("annotators", "kappa", "the same", "pairs in common"), rows)
     if costs:
-        yield table("What a pair took", _COSTS, [_cost(name, made) for name, made in costs.items()])
-        paths = {(name, path): each for name, made in costs.items() for path, each in made.paths.items()}
+        yield table("What a pair took", _COSTS, [_cost(name, campaign) for name, campaign in costs.items()])
+        paths = {(name, path): each for name, campaign in costs.items() for path, each in campaign.paths.items()}
         rows = [
             (*of, each.pairs, Number(each.seconds_a_pair, digits=2), _dollars(each.cost, each.pairs))
             for of, each in paths.items()
@@ -176,16 +177,16 @@ def _dollars(cost: float | None, pairs: int) -> Number:
     return Number(None if cost is None else cost / max(pairs, 1), digits=6)
 
 
-def _cost(name: str, made: CampaignCosts) -> tuple[str | int | Cell, ...]:
-    pairs, sums = max(made.pairs, 1), made.sums
+def _cost(name: str, campaign: CampaignCosts) -> tuple[str | int | Cell, ...]:
+    pairs, sums = max(campaign.pairs, 1), campaign.sums
     return (
         name,
-        made.pairs,
+        campaign.pairs,
         Number(sums["calls"] / pairs, digits=2),
         Number((sums["tokens_in"] + sums["tokens_out"]) / pairs, digits=0),
-        _dollars(made.cost, pairs),
-        Number(made.cost, digits=2),
-        Number(None if made.cost is None or made.saved is None else made.cost + made.saved, digits=2),
+        _dollars(campaign.cost, pairs),
+        Number(campaign.cost, digits=2),
+        Number(None if campaign.cost is None or campaign.saved is None else campaign.cost + campaign.saved, digits=2),
         Number(sums["model_s"] / pairs, digits=2),
         Number(sums["sandbox_s"] / pairs, digits=2),
         _percent(sums["executable"], sums["ran"]),
@@ -244,17 +245,18 @@ def label(request: LabelRequest) -> int:
 
 
 def _label(request: LabelRequest) -> bool:
-    """Serve the page to one person until it is finished, which is returned, or until Ctrl+C."""
+    """Serve the page to one person until it is finished, and return that; or until Ctrl+C."""
     from assay.judge import label_ballots as ballots
 
     file, pairs = ballots.file_of(request.out, request.person), _pairs_to_label(request)
     tests: dict[str, dict[str, Any]] = {}
     if request.tests:
         tests = ballots.shown_tests(request.tests, {pair.digest for pair in pairs})
-        pairs = _only(pairs, tests, "without tests", f"no pair of {request.pairs} has tests in {request.tests}")
+        pairs = _keep_pairs(pairs, tests, "without tests", f"no pair of {request.pairs} has tests in {request.tests}")
     if request.disputed:
         why = f"no labels differ in {request.out}: there is nothing to settle yet"
-        pairs = _only(pairs, ballots.read_study(request.out).disputed(request.person), "whose labels agree", why)
+        disputed = ballots.read_study(request.out).disputed(request.person)
+        pairs = _keep_pairs(pairs, disputed, "whose labels agree", why)
     if request.fresh:
         start_fresh(file)
     state = ("shown" if request.show_tests else "hidden") if tests else ""
@@ -273,7 +275,7 @@ def _label(request: LabelRequest) -> bool:
 
 
 def _pairs_to_label(request: LabelRequest) -> list[Pair]:
-    """Return the pairs of a file, or of the records of a judge; say what cannot be labelled."""
+    """Return the pairs of a file, or of the records of a judge; print what cannot be labelled."""
     from assay.judge.campaign import pair_of
     from assay.judge.pairs import Pair, read
     from assay.judge.records import is_records, verdicts
@@ -289,24 +291,24 @@ def _pairs_to_label(request: LabelRequest) -> list[Pair]:
     return pairs
 
 
-def _only(pairs: list[Pair], kept: Container[str], what: str, why: str) -> list[Pair]:
-    """Return the pairs whose digest is among those kept, and say how many are not."""
-    chosen = [pair for pair in pairs if pair.digest in kept]
+def _keep_pairs(pairs: list[Pair], digests: Container[str], what: str, why: str) -> list[Pair]:
+    """Return the pairs with some digests, and print how many others there are."""
+    chosen = [pair for pair in pairs if pair.digest in digests]
     if not chosen:
         raise InputError(why)
     if len(chosen) < len(pairs):
-        say(f"{counted(len(pairs) - len(chosen), 'pair')} {what}: not asked about")
+        say(f"{counted(len(pairs) - len(chosen), 'pair')} {what}: skipped")
     return chosen
 
 
-def _study_text(study: LabelStudy, found: LabelAgreement | None) -> Iterator[str]:
+def _study_text(study: LabelStudy, result: LabelAgreement | None) -> Iterator[str]:
     from assay.judge.label_ballots import seconds_a_label
 
     for name, labels in study.labels.items():
         yield f"{printable(name)}  {counted(len(labels), 'label')}, {seconds_a_label(labels):.0f} s a label"
-    if found:
+    if result:
         yield ""
-        yield from _agreement_text(found, _reasons(study), study.texts(), show=10, problems=0)
+        yield from _agreement_text(result, _reasons(study), study.texts(), show=10, problems=0)
     if disputed := study.disputed():
         yield f"{counted(len(disputed), 'pair')} disputed: a third person settles them with --disputed --person NAME"
 
@@ -337,7 +339,7 @@ def prefer(request: PreferRequest) -> int:
     study = preferences.paired(request.a, request.b, sample, say)
     say_problems(study.problems, every=request.verbose)
     if study.left_out:
-        say(f"queries that are not asked: {', '.join(study.left_out)}")
+        say(f"queries left out: {', '.join(study.left_out)}")
     if not request.summary:
         if request.fresh:
             start_fresh(file_of(request.out, request.person))
@@ -352,18 +354,18 @@ def prefer(request: PreferRequest) -> int:
     return 0 if found.choices else 1
 
 
-def _preference_text(found: Preference, asked: int, a: str, b: str) -> Iterator[str]:
-    who = "1 person" if found.people == 1 else f"{found.people:,} people"
-    yield f"{counted(found.choices, 'choice')} of {who} on {found.items:,} of {asked:,} queries"
-    yield f"A, {printable(a)}, wins {found.a:,}; B, {printable(b)}, wins {found.b:,}; neither {found.draws:,}"
-    yield f"A wins {cell_text(estimate(found.rate))} of those that one set wins, sign test p {found.p:.4g}"
-    yield f"chosen on the left {cell_text(estimate(found.left))}, {found.seconds:.1f} s a choice"
-    if found.alpha:
-        yield f"alpha of the people {cell_text(estimate(found.alpha))}"
+def _preference_text(result: Preference, queries: int, a: str, b: str) -> Iterator[str]:
+    who = "1 person" if result.people == 1 else f"{result.people:,} people"
+    yield f"{counted(result.choices, 'choice')} of {who} on {result.items:,} of {queries:,} queries"
+    yield f"A, {printable(a)}, wins {result.a:,}; B, {printable(b)}, wins {result.b:,}; neither {result.draws:,}"
+    yield f"A wins {cell_text(estimate(result.rate))} of those that one set wins, sign test p {result.p:.4g}"
+    yield f"chosen on the left {cell_text(estimate(result.left))}, {result.seconds:.1f} s a choice"
+    if result.alpha:
+        yield f"alpha of the people {cell_text(estimate(result.alpha))}"
 
 
 def _serve_ballot(ballot: Ballot, port: int) -> None:
-    """Serve a ballot, and say where."""
+    """Serve a ballot, and print its URL."""
     if not all(map(find_spec, ("starlette", "uvicorn"))):
         raise MissingExtra("this page", "fastapi and uvicorn", "serve")
     from assay.serve.http.ballots import BallotServer

@@ -1,4 +1,4 @@
-"""Import a command when it runs, so that help costs next to nothing; and name the commands that stand in groups."""
+"""Import commands when they run, so that help is fast, and list the commands of groups."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ GROUPS: Mapping[str, Mapping[str, Any]] = {
 
 
 class Lazy(click.Group):
-    """Commands by name, each with one line about it; a family of commands stands in one module, or in a few."""
+    """Commands by name, each with a line of help; the commands of a family are in one module, or in a few."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class Lazy(click.Group):
             self.subcommand_metavar = f"{takes} | COMMAND [ARGS]..."
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands in the order in which a newcomer meets them."""
+        """Return the commands in an order for new users."""
         return list(self._names)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -117,7 +117,7 @@ class Lazy(click.Group):
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the default command, if there is one, in front of options and of paths."""
+        """Insert the default command, if there is one, before options and paths."""
         args = args or ([self._default] if self._is_bare else [])
         first = args[0] if args else "--help"
         is_path = Path(first).suffix or "/" in first or first.startswith("-") or Path(first).exists()
@@ -126,12 +126,12 @@ class Lazy(click.Group):
         return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing one."""
+        """List the commands without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl(list(self._names.items()))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Offer the commands without importing one, and the options of the group."""
+        """Complete the commands without importing any, and the options of the group."""
         from click.shell_completion import CompletionItem
 
         names = [CompletionItem(name, help=text) for name, text in self._names.items() if name.startswith(incomplete)]
@@ -140,7 +140,7 @@ class Lazy(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command of the arguments, or say which one may have been meant."""
+        """Find the command of the arguments, or suggest a similar one."""
         if args[0] not in self._names and not args[0].startswith("-"):
             unknown = "no file or folder '{}', and no command of that name" if self._default else "unknown command '{}'"
             ctx.fail(f"{unknown.format(args[0])}; {nearest(args[0], list(self._names))}")

@@ -53,7 +53,7 @@ COMMANDS = {
 
 
 def _choose_color(context: click.Context, _: click.Parameter, value: str) -> None:
-    """Keep what --color says where click and every command look for it; None leaves it to the terminal."""
+    """Store the value of --color where click and every command find it; None leaves it to the terminal."""
     context.color = {"always": True, "never": False}.get(value)
 
 
@@ -82,7 +82,7 @@ def assay() -> None:
 
 
 def main() -> None:
-    """Run the command line and leave with its status."""
+    """Run the command line and exit with its status."""
     sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # None: closed by the caller
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names of any bytes can be printed
     warnings.showwarning = _say_warning
@@ -105,7 +105,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def run_shown(words: Sequence[str], *, is_dry: bool = False, is_quiet: bool = False) -> None:
-    """Print a command and run it, without what it prints if it is quiet; one that fails is an error."""
+    """Print a command and run it, hiding its output if it is quiet; raise an error if it fails."""
     from shlex import join
 
     click.echo(f"$ {join(('assay', *words))}")
@@ -114,11 +114,11 @@ def run_shown(words: Sequence[str], *, is_dry: bool = False, is_quiet: bool = Fa
     with redirect_stdout(StringIO()) if is_quiet else nullcontext():
         status = run(words)
     if status:
-        raise InputError(f"'{words[0]} {words[1]}' ended with status {status}: what it says is above")
+        raise InputError(f"'{words[0]} {words[1]}' ended with status {status}: its output is above")
 
 
 def guarded(work: Callable[[], None], *, verbose: bool = False) -> int:
-    """Do some work and return the exit status it comes to; whatever it raises becomes one line."""
+    """Run some work and return its exit status; any exception becomes one line on standard error."""
     try:
         work()
     except click.exceptions.Exit as leave:
@@ -138,7 +138,7 @@ def guarded(work: Callable[[], None], *, verbose: bool = False) -> int:
 
 
 def _say(message: str, *, status: int = 2, traceback: bool = False) -> int:
-    """Write one line to standard error, after the traceback if that was asked for."""
+    """Print one line to standard error, after the traceback if that was requested."""
     if traceback:
         from traceback import print_exc
 
@@ -150,7 +150,7 @@ def _say(message: str, *, status: int = 2, traceback: bool = False) -> int:
 def _say_warning(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any
 ) -> None:
-    """Write what is said to users on one line; other warnings are for who writes programs."""
+    """Print a warning for users on one line; other warnings are for developers."""
     if issubclass(category, Notice):
         click.echo(f"assay: {printable(str(message))}", err=True)
     else:
@@ -158,7 +158,7 @@ def _say_warning(
 
 
 def _refused(error: click.ClickException) -> int:
-    """Say what click has against the arguments, and where help is; without any, help is what it says."""
+    """Print the error of click, and where help is; without arguments, print help."""
     message = error.format_message()
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         click.echo(message, err=True)
@@ -169,23 +169,23 @@ def _refused(error: click.ClickException) -> int:
         known = {name for parameter in context.command.params for name in parameter.opts}
         message += f": it is called {meant} here" if meant in known else ""
     if type(error) is click.BadParameter and error.param:
-        message = f"{_called(error.param)}: {error.message.rstrip('.')}"
+        message = f"{_parameter_name(error.param)}: {error.message.rstrip('.')}"
     return _say(f"{message}; see {context.command_path} --help" if context else message)
 
 
 _MEANT = {"--truth": "--gold"}
-"""What options are called elsewhere, and here."""
+"""The names of options in other programs, and here."""
 
 
-def _called(parameter: click.Parameter) -> str:
-    """Return what a person calls a parameter: an option by its long name, an argument by its metavar."""
+def _parameter_name(parameter: click.Parameter) -> str:
+    """Return the name of a parameter for users: an option's long name, an argument's metavar."""
     if parameter.param_type_name == "option":
         return max(parameter.opts, key=len)
     return str(parameter.metavar or (parameter.name or "").upper())
 
 
 def _explained(error: Exception) -> str:
-    """Return an error for people; a full disk says what that means for the index."""
+    """Return an error as a message for people; for a full disk, it mentions the index."""
     if isinstance(error, AssayError):
         return str(error)
     assert isinstance(error, OSError)

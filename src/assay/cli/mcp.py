@@ -1,4 +1,4 @@
-"""Serve search to agents in their own protocol: `assay mcp`."""
+"""Serve search to agents over MCP: `assay mcp`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class McpOptions(Options):
     tools: str = option("--tools NAMES", "Tools to list, with commas: lean (search, read), all, names.", default="lean")
     cloning: CloneOptions = shared(CloneOptions)
     http: ServerOptions = shared(ServerOptions)
-    chosen: SettingsOptions = shared(SettingsOptions)
+    settings_options: SettingsOptions = shared(SettingsOptions)
 
 
 @command(McpOptions, example="assay mcp .")
@@ -59,34 +59,36 @@ def mcp(options: McpOptions) -> int:
         raise MissingExtra("assay mcp", "mcp and prometheus_client", "mcp")
     from assay.serve.mcp import server_of
 
-    read = partial(options.repositories.fixed_roots, options.roots, options.chosen)
-    mirroring = partial(options.repositories.mirroring, options.chosen)
+    read = partial(options.repositories.fixed_roots, options.roots, options.settings_options)
+    mirroring = partial(options.repositories.mirroring, options.settings_options)
     if options.port is None:
         if unused := options.http.given_names():
-            raise InputError(f"{unused[0]} is of a server over HTTP: give --http PORT too")
+            raise InputError(f"{unused[0]} is for a server over HTTP: give --http PORT too")
         roots = read()
         with mirroring():
             session = _session(options, roots)
-            server_of(session, structured=options.structured, tools=options.tools, shown=set()).run("stdio")
+            server_of(session, structured=options.structured, tools=options.tools, sent_lines=set()).run("stdio")
         return 0
     server = open_http(options.http, options.port, "--http")
     names = options.repositories.names_of(options.roots)
     return server.serve(read, partial(_build, options), mirroring, lambda: server.announce(names, _PATH))
 
 
-def _session(options: McpOptions, roots: Mapping[Path, Settings], *, kept: bool = False) -> Session:
+def _session(options: McpOptions, roots: Mapping[Path, Settings], *, is_kept: bool = False) -> Session:
     from assay.serve.session import Session
 
-    served = options.repositories.roots(options.chosen, roots) or roots
-    return Session(served, elsewhere=options.chosen.settings(None), clones=options.cloning.rules, kept=kept)
+    served = options.repositories.roots(options.settings_options, roots) or roots
+    return Session(
+        served, elsewhere=options.settings_options.settings(None), clones=options.cloning.rules, is_kept=is_kept
+    )
 
 
-def _build(options: McpOptions, roots: Mapping[Path, Settings], *, kept: bool, with_token: bool) -> Application:  # noqa: ARG001
+def _build(options: McpOptions, roots: Mapping[Path, Settings], *, is_kept: bool, with_token: bool) -> Application:  # noqa: ARG001
     """Return what answers over HTTP."""
     from assay.serve.http.operator import Application
     from assay.serve.mcp import http_app, server_of
     from assay.serve.turns import AnswerThreads
 
-    session = _session(options, roots, kept=kept)
+    session = _session(options, roots, is_kept=is_kept)
     server = server_of(session, structured=options.structured, tools=options.tools)
     return Application(http_app(server), session, AnswerThreads(most=2))

@@ -1,4 +1,4 @@
-"""Declare the options that commands share, so that one name means one thing everywhere."""
+"""Declare the options that commands share, so that each has one meaning everywhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class SettingsOptions(Options):
-    """What the options say about settings."""
+    """Options of settings."""
 
     location: str | None = option(
         "--index PLACE", "Where the index is: a folder, or s3://BUCKET/PREFIX.  [default: in the user's cache]"
@@ -26,7 +26,7 @@ class SettingsOptions(Options):
     verbose: bool = verbose()
 
     def settings(self, root: Path | None, *, limit: int | None = None) -> Settings:
-        """Return the settings of a root; without one, those for what others wrote, whose own file is never read."""
+        """Return the settings of a root; None is for files of others, whose own settings are never read."""
         from assay.operations.root_settings import UserSettings, root_settings
         from assay.store.place import located
 
@@ -39,7 +39,7 @@ class SettingsOptions(Options):
         return root_settings(root, UserSettings(self.config, self.changes, options))
 
     def folders(self, roots: Sequence[str], verb: str) -> list[Path]:
-        """Return each folder named, or the current one; one index holds one of them."""
+        """Return the folders that were named, or the current one; refuse one index for several."""
         from assay.operations.indexes import root_of
         from assay.store.place import holds_many
 
@@ -49,7 +49,7 @@ class SettingsOptions(Options):
         return folders
 
     def served(self, roots: Sequence[str]) -> dict[Path, Settings]:
-        """Return the roots to serve with their settings: folders, and those that stand for what is in a bucket."""
+        """Return the roots to serve with their settings: folders, and folders that represent indexes in a bucket."""
         from assay.store.place import is_bucket
 
         places = [place for place in roots if is_bucket(place)]
@@ -78,7 +78,7 @@ class RootsOptions(Options):
 
 
 def no_refresh() -> Any:
-    """Declare the option that takes an index as it is."""
+    """Declare the option that uses an index as it is."""
     return flag("--no-refresh", help="Search the index as it is, without updating it.")
 
 
@@ -86,7 +86,7 @@ MAX_WORKERS = 31
 
 
 class CloneOptions(Options):
-    """What the options say about repositories that clients name by URL."""
+    """Options for repositories that clients name by URL."""
 
     clones: bool = flag("--clone", "Also search repositories that clients name by https URL; clone them.")
     hosts: tuple[str, ...] = option(
@@ -95,7 +95,7 @@ class CloneOptions(Options):
 
     @property
     def rules(self) -> CloneRules:
-        """Return what is cloned for clients."""
+        """Return the rules of cloning for clients."""
         from assay.corpus.addresses import CloneRules
 
         if self.hosts and not self.clones:
@@ -104,7 +104,7 @@ class CloneOptions(Options):
 
 
 class ServerOptions(Options):
-    """Options of a server for others."""
+    """Options of a server."""
 
     host: str = option(
         "--host ADDRESS", "The address to listen on, or unix:PATH for a proxy on this machine.", default="127.0.0.1"
@@ -114,7 +114,7 @@ class ServerOptions(Options):
         "Where people open it behind a proxy, as in https://code.example.com; then a token is required.",
     )
     trusted: tuple[str, ...] = option(
-        "--trusted-proxy ADDRESS", "Believe X-Forwarded-For from this address or network. Repeatable."
+        "--trusted-proxy ADDRESS", "Trust X-Forwarded-For from this address or network. Repeatable."
     )
     tokens: Path | None = option(
         "--tokens FILE",
@@ -123,7 +123,7 @@ class ServerOptions(Options):
     )
     rate: float = option(
         "--rate N",
-        "Most requests a second from one person, or from one address without a token of their own; 0: no limit.",
+        "Maximum requests per second of a person, or of an address without a personal token; 0: no limit.",
         least=0,
         default=100.0,
     )
@@ -133,10 +133,10 @@ class ServerOptions(Options):
         least=1,
         most=MAX_WORKERS,
     )
-    access_log: str = option("--access-log FILE", "Note each request in FILE as a line of JSON; -: standard output.")
-    log_queries: bool = flag("--log-queries", "Note in the access log also what was asked.")
+    access_log: str = option("--access-log FILE", "Log each request to FILE as a line of JSON; -: standard output.")
+    log_queries: bool = flag("--log-queries", "Include queries in the access log.")
 
     def given_names(self) -> list[str]:
-        """Return the options that do not have their defaults, by the names that a user gives them."""
+        """Return the options that differ from their defaults, by their names on the command line."""
         changed = (each for each in parameters_of(ServerOptions) if getattr(self, each.name) != each.default)
         return [each.parameter.flags[0] for each in changed]

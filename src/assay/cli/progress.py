@@ -1,4 +1,4 @@
-"""Report what a long step has done on standard error: a bar on a terminal, elsewhere a line every ten seconds.
+"""Report the progress of a long step on standard error: a bar on a terminal, elsewhere a line every ten seconds.
 
 Both appear only when the work takes a while, or when a stage of unknown size begins, as a first index does. They are
 also written while nothing is reported (a model that loads, segments that are merged): by a timer of the system, for a
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
 _PATIENCE_S = 0.4
 _REDRAW_S = 0.1
 _LOOK_S = 0.5
-"""How often a bar is drawn again while nothing is reported."""
+"""Seconds between two drawings of a bar without reports."""
 _WIDTH = 24
 FIRST_LINE_S = 3.0
-"""So much passes before the first line: what is done sooner is not reported."""
+"""Seconds before the first line: shorter work is not reported."""
 LINE_S = 10.0
 _REPORTS, _PART, _SURE_S = 3, 0.1, 30.0
-"""What an estimate takes: so many reports, and so much of the whole or so much time."""
+"""What an estimate needs: a number of reports, and a fraction of the whole or some time."""
 MAX_LISTED_PROBLEMS = 10
-"""Problems of a campaign that are named without -v; the others are counted."""
+"""Problems of a campaign that are listed without -v; the others are counted."""
 
 
 @contextmanager
 def progress() -> Iterator[Progress]:
-    """Give what to report to: a bar where somebody watches, lines where standard error goes elsewhere."""
+    """Return a function for progress: a bar on a terminal, else lines on standard error."""
     if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
         bar = _Bar()
         try:
@@ -69,14 +69,14 @@ def print_line(line: str) -> None:
 
 @contextmanager
 def lines_of(line: Callable[[], str]) -> Iterator[Lines]:
-    """Write a line now and then for as long as the block lasts, whether or not anybody looks."""
+    """Print a line regularly for as long as the block lasts, even without reports."""
     lines = Lines(line, say_at_once)
     with _timer(lines.look, 1.0):
         yield lines
 
 
 class Lines:
-    """When a line is due: the first after a little while, then one every ten seconds."""
+    """When a line is due: the first after a short time, then one every ten seconds."""
 
     def __init__(
         self, line: Callable[[], str], write: Callable[[str], object], clock: Callable[[], float] = time.monotonic
@@ -85,14 +85,14 @@ class Lines:
         self._due = clock() + FIRST_LINE_S
 
     def look(self) -> None:
-        """Write a line where one is due."""
+        """Print a line if one is due."""
         if (now := self._clock()) >= self._due:
             self._due = now + LINE_S
             self._write(self._line())
 
 
 def time_left(reports: int, done: int, total: int, seconds: float) -> float | None:
-    """Return how many seconds the rest takes at the rate so far, None where too little is known of the rate.
+    """Return how many seconds the rest takes at the rate so far, or None if the rate is not known yet.
 
     Work comes in batches, and before the first one much is loaded: a rate needs three reports, and a tenth of the whole
     or half a minute.
@@ -103,14 +103,14 @@ def time_left(reports: int, done: int, total: int, seconds: float) -> float | No
 
 
 class StageLine:
-    """What goes on: how much of how much is done, how fast, and how long the rest will take."""
+    """A stage with its progress, its rate, and the time that is left."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._began, self._before = clock, clock(), 0
         self._stage, self._done, self._total, self._reports = "", 0, 0, 0
 
     def __call__(self, stage: str, done: int, total: int) -> None:
-        """Hear of progress; the rate is that of this stage since it was first heard of."""
+        """Update the progress; the rate is that of this stage since its first report."""
         if stage != self._stage:
             self._stage, self._began, self._before, self._reports = stage, self._clock(), done, -1
         self._done, self._total, self._reports = done, total, self._reports + 1
@@ -129,14 +129,14 @@ class StageLine:
         return f"{self._stage}: {self._done:,} of {self._total:,}{at}"
 
     def bar(self) -> str:
-        """Return the same after a bar, where it is known how much there is."""
+        """Return the same after a bar, if the total is known."""
         full = "━" * (_WIDTH * self._done // self._total) if self._total else ""
         return f"{full:╌<{_WIDTH}} {self}" if self._total else str(self)
 
 
 @contextmanager
 def _timer(look: Callable[[], None], every_s: float) -> Iterator[None]:
-    """Look now and then, where the alarm is nobody else's; children inherit no timer."""
+    """Call a function regularly if the alarm is unused; child processes inherit no timer."""
     free = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
     if not free:
         yield
@@ -151,7 +151,7 @@ def _timer(look: Callable[[], None], every_s: float) -> Iterator[None]:
 
 
 class _Bar:
-    """A line that is drawn again and again, once the work has taken longer than a person likes to wait unsaid."""
+    """A line that is redrawn regularly, once the work has taken longer than people like to wait for."""
 
     def __init__(self) -> None:
         self._stage = StageLine()
@@ -159,14 +159,14 @@ class _Bar:
         self._is_shown = False
 
     def __call__(self, stage: str, done: int, total: int) -> None:
-        """Hear of progress; a stage without a total has just begun and will take a while, so it is shown at once."""
+        """Update the progress; a stage without a total has just begun and will take a while, so it is shown at once."""
         self._stage(stage, done, total)
         if not total or (self._is_shown and done >= total):
             self._due = 0.0
         self.look()
 
     def look(self) -> None:
-        """Draw the line where that is due; the timer may interrupt this very method."""
+        """Draw the line if it is due; the timer may interrupt this very method."""
         if (now := time.monotonic()) >= self._due:
             self._due, self._is_shown = now + _REDRAW_S, True
             draw(self._stage.bar())
@@ -177,7 +177,7 @@ class _Bar:
 
 
 class ProgressReporter:
-    """What a campaign reports to: its trouble by name, the first of it at least, and where it stands now and then."""
+    """Reports the progress of a campaign: its problems by name, at least the first ones, and its state regularly."""
 
     def __init__(self, first: str, *, every: bool = True) -> None:
         self._first, self._every = first, every
@@ -186,25 +186,25 @@ class ProgressReporter:
 
     @contextmanager
     def lines(self) -> Iterator[Self]:
-        """Write a line now and then for as long as the block lasts."""
+        """Print a line regularly for as long as the block lasts."""
         with lines_of(lambda: self._line() if self._line else self._first):
             yield self
 
     def on_start(self, total: int) -> None:
-        """Hear how many pairs there are."""
+        """Set the number of pairs."""
         self._first = f"judging {total:,} pairs: no verdict yet"
 
     def on_verdict(self, tally: Tally) -> None:
-        """Hear how far it came."""
+        """Update the progress."""
         self._line = tally.line
 
     def on_problem(self, problem: Problem) -> None:
-        """Name what cannot be judged; the rest is counted."""
+        """Print what cannot be judged; after a limit, only count it."""
         self.problems.append(str(problem))
         if self._every or len(self.problems) <= MAX_LISTED_PROBLEMS:
             say(self.problems[-1])
 
     def close(self) -> None:
-        """Say how much was not named."""
+        """Print how many problems were only counted."""
         if not self._every and len(self.problems) > MAX_LISTED_PROBLEMS:
             say(f"{len(self.problems) - MAX_LISTED_PROBLEMS:,} more problems; -v names them")

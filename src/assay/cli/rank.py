@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from assay.values import Ranked, Task
 
 _DEFAULT_PROGRAMS = 5
-"""Programs of a task that are printed, where there are several tasks."""
+"""Programs per task that are printed, if there are several tasks."""
 _SURE = 0.5
-"""Probability from which a predicted fault is printed; what a ranker saw or ran has none."""
+"""The probability from which a predicted fault is printed; a fault that a ranker observed has none."""
 _PARTS = 4
 """Parts of a score that are printed."""
 
@@ -117,7 +117,7 @@ def _order_text(task: Task, ranked: Sequence[Ranked], most: int | None, columns:
 
 
 def _cells(place: int, each: Ranked, columns: Sequence[str]) -> tuple[int | str | Number, ...]:
-    """Return the row of a program; a column that is empty in every row is left out."""
+    """Return the row of a program; a column that is empty in every row is omitted."""
     fault, line = each.fault or "", f" line {each.line}" if each.line > 0 else ""
     sure = next((value for name, value in each.why.items() if name.rpartition(".")[2] == fault), 1.0)
     parts = sorted(each.why.items(), key=lambda part: -abs(part[1]))[:_PARTS]
@@ -162,14 +162,14 @@ def eval(request: EvalRequest) -> None:  # noqa: A001  # the command's name
     click.echo(dumps(_evaluation_as_json(found)) if request.form == "json" else "\n".join(_evaluation_text(found)))
 
 
-def _evaluation_as_json(found: Evaluation) -> dict[str, Any]:
-    """Return all of it as JSON has it."""
+def _evaluation_as_json(evaluation: Evaluation) -> dict[str, Any]:
+    """Return an evaluation for JSON."""
     from assay.measure.passk import EXEC_COUNTS
 
     return {
-        "tasks": found.tasks,
-        "samples": found.samples,
-        "exec@k counts": EXEC_COUNTS[found.every_test],
+        "tasks": evaluation.tasks,
+        "samples": evaluation.samples,
+        "exec@k counts": EXEC_COUNTS[evaluation.every_test],
         "rankers": [
             {
                 "ranker": cell.ranker,
@@ -180,11 +180,11 @@ def _evaluation_as_json(found: Evaluation) -> dict[str, Any]:
                 "seconds": cell.seconds,
                 "programs": cell.programs,
             }
-            for cell in found.cells
+            for cell in evaluation.cells
         ],
         "differences": [
             {"a": each.a, "b": each.b, "pool": each.size or None, "gains": _by_measure(each.gains)}
-            for each in found.differences
+            for each in evaluation.differences
         ],
         "predicted": [
             {
@@ -194,7 +194,7 @@ def _evaluation_as_json(found: Evaluation) -> dict[str, Any]:
                 "labels": {name: labels.record() for name, labels in each.labels.items()},
                 "lines": asdict(each.lines),
             }
-            for each in found.predicted
+            for each in evaluation.predicted
         ],
     }
 
@@ -203,17 +203,17 @@ def _by_measure(values: Mapping[RankMeasure, Value] | Mapping[RankMeasure, Gain]
     return {str(measure): asdict(value) for measure, value in values.items()}
 
 
-def _evaluation_text(found: Evaluation) -> Iterator[str]:
-    """Yield lines for a terminal."""
+def _evaluation_text(evaluation: Evaluation) -> Iterator[str]:
+    """Yield an evaluation as lines for a terminal."""
     from assay.measure.passk import EXEC_COUNTS
 
-    yield f"{counted(found.tasks, 'task')}, {counted(found.samples, 'sample')}"
-    for size in dict.fromkeys(cell.size for cell in found.cells):
+    yield f"{counted(evaluation.tasks, 'task')}, {counted(evaluation.samples, 'sample')}"
+    for size in dict.fromkeys(cell.size for cell in evaluation.cells):
         yield ""
-        yield from _pool_lines([cell for cell in found.cells if cell.size == size], size)
-        yield from _differences([each for each in found.differences if each.size == size])
-    yield f"  exec@k counts {EXEC_COUNTS[found.every_test]}"
-    for each in found.predicted:
+        yield from _pool_lines([cell for cell in evaluation.cells if cell.size == size], size)
+        yield from _differences([each for each in evaluation.differences if each.size == size])
+    yield f"  exec@k counts {EXEC_COUNTS[evaluation.every_test]}"
+    for each in evaluation.predicted:
         part = each.opinions / each.samples if each.samples else 0.0
         yield ""
         samples = f"{each.opinions:,} samples ({part:.0%})"

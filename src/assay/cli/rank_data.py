@@ -1,4 +1,4 @@
-"""Commands that make what rankers learn from, and train one: `assay rank data`, `mix`, `sample`, `train`, `tables`."""
+"""Commands that make training data of rankers, and train one: `assay rank data`, `mix`, `sample`, `train`, `tables`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def data(request: DataRequest) -> None:
     made = examples_of(ran.tasks.tasks, [each for each in ran.samples.programs if each.task_id in kept], ran.outcomes)
     say_problems([*ran.problems, *made.problems], every=request.verbose)
     if not made.examples:
-        raise InputError("no program is left to learn from: no task is sound, or nothing was decided")
+        raise InputError("no program is left to learn from: every reference fails, or no program has an outcome")
     rows = split(made.examples, valid=request.valid, test=request.test, seed=request.seed)
     if request.strip_examples:
         rows = [replace(row, prompt=without_examples(row.prompt)) for row in rows]
@@ -91,18 +91,18 @@ def mix(request: MixRequest) -> None:
             raise InputError(f"'{file}' is named twice")
         held = datasets.read(file)
         say_problems(held.problems, every=request.verbose)
-        sets[str(file)] = _chosen(request, file, held.examples)
+        sets[str(file)] = _requested_rows(request, file, held.examples)
     rows = mix_rows(sets, request.size, seed=request.seed)
     if leaked := leaks(rows):
-        what = f"{counted(len(leaked), 'task')} would stand in two splits ({', '.join(leaked[:3])})"
+        what = f"{counted(len(leaked), 'task')} would be in two splits ({', '.join(leaked[:3])})"
         raise InputError(f"{what}: make the data sets with one --seed")
     datasets.write(request.out, rows)
     _show(rows, request.form)
     say(f"{counted(len(rows), 'program')} written to {request.out}")
 
 
-def _chosen(request: MixRequest, file: Path, rows: Sequence[Example]) -> list[Example]:
-    """Return the rows of a dataset that were asked for, with the prompts that were asked for."""
+def _requested_rows(request: MixRequest, file: Path, rows: Sequence[Example]) -> list[Example]:
+    """Return the rows of a dataset for the requested models, with the requested prompts."""
     from assay.rank.datasets import fewer_tasks, without_examples
 
     known = sorted({row.model for row in rows})
@@ -151,7 +151,7 @@ def sample(request: SampleRequest) -> int:
 
 
 def _plan(request: SampleRequest, tasks: Sequence[Task]) -> SamplingPlan:
-    """Return how questions are put and sent."""
+    """Return the plan of sampling: how prompts are built and sent."""
     from assay.programs.tasks.task_file import read_tasks
     from assay.rank.sample import SamplingPlan
     from assay.rank.samplers import FewShots, load_template
@@ -168,7 +168,7 @@ def _plan(request: SampleRequest, tasks: Sequence[Task]) -> SamplingPlan:
 
 
 def _sampling_text(took: SamplingCost, tally: SamplingTally, request: SampleRequest) -> Iterator[str]:
-    """Yield what the file took so far, and how fast this run was."""
+    """Yield what the file has taken so far, and how fast this run was."""
     tokens = f"{took.prompt_tokens:,} tokens in, {took.completion_tokens:,} out"
     if not took.prompt_tokens and not took.completion_tokens:
         tokens = "the endpoint does not say how many tokens"
@@ -243,7 +243,7 @@ def tables(request: RankTablesRequest) -> int:
 
 
 def _examples(files: Sequence[Path], *, every: bool) -> Iterator[Example]:
-    """Yield the rows of all files, and name those that cannot be used."""
+    """Yield the rows of all files, and report those that cannot be used."""
     from assay.rank.datasets import stream
 
     for file in files:

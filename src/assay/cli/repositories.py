@@ -1,4 +1,4 @@
-"""The options that name a list of repositories, and what commands make of them: a loop, a process, served folders."""
+"""Options for a list of repositories, and what commands build from them: a loop, a process, served folders."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 
 
 class RepositoriesOptions(Options):
-    """What the options say about a list of repositories."""
+    """Options for a list of repositories."""
 
     listed: Path | None = option(
         "--repos FILE",
-        "Also take the folders and URLs that FILE lists, one a line. URLs are mirrored; what changes in FILE is "
-        "taken up.",
+        "Also take the folders and URLs that FILE lists, one a line. URLs are mirrored; changes of FILE are applied.",
         kind="file",
     )
     mirrors: Path | None = option(
@@ -46,12 +45,12 @@ class RepositoriesOptions(Options):
         return (self.mirrors or platformdirs.user_cache_path("assay") / "mirrors").expanduser().absolute()
 
     def check(self) -> None:
-        """Refuse options that are of no use without a list."""
+        """Refuse options that need a list."""
         if self.listed is None and (self.mirrors or self.every_s):
             raise InputError("--mirrors and --every are for --repos FILE: give that, too")
 
-    def read(self, chosen: SettingsOptions) -> None:
-        """Refuse options that cannot be used, and a list of which nothing can, before anything is fetched.
+    def check_list(self, settings_options: SettingsOptions) -> None:
+        """Refuse invalid options, and a list without a usable line, before anything is fetched.
 
         Where a list was in use before, or some of its lines can be used, what is wrong is said, and the rest served.
         """
@@ -59,18 +58,19 @@ class RepositoriesOptions(Options):
 
         assert self.listed is not None
         _check(
-            chosen.settings(None), "--repos keeps each index in the user's cache: leave out --index and index.location"
+            settings_options.settings(None),
+            "--repos keeps each index in the user's cache: leave out --index and index.location",
         )
         store = StateFile(self.folder(), self.listed)
         store.make_folder()
-        problems, usable = self._problems(chosen)
+        problems, usable = self._problems(settings_options)
         if problems and not usable and not store.read().mirrors:
             raise InputError("; ".join(problems))
         for problem in problems:
             say(f"{problem}; the rest is served")
 
-    def _problems(self, chosen: SettingsOptions) -> tuple[list[str], int]:
-        """Return what is wrong with the list or the settings of its lines, and how many lines can be used."""
+    def _problems(self, settings_options: SettingsOptions) -> tuple[list[str], int]:
+        """Return the errors of the list and of the settings of its lines, and the number of usable lines."""
         from assay.operations.repository_list import read_repositories
 
         assert self.listed is not None
@@ -81,22 +81,24 @@ class RepositoriesOptions(Options):
         problems = []
         for each in listed:
             try:
-                _check(settings_of(chosen, each), "index.location cannot be set for one folder of a list")
+                _check(settings_of(settings_options, each), "index.location cannot be set for one folder of a list")
             except AssayError as error:
                 problems.append(f"{self.listed}:{each.line}: {error}")
         return problems, len(listed) - len(problems)
 
-    def loop(self, chosen: SettingsOptions, say: Say) -> MirrorLoop:
-        """Return what keeps the repositories up to date."""
+    def loop(self, settings_options: SettingsOptions, say: Say) -> MirrorLoop:
+        """Return the loop that keeps the repositories up to date."""
         from assay.serve.mirrors import EVERY_S, MirrorLoop
 
         assert self.listed is not None
         every_s = self.every_s or EVERY_S
-        return MirrorLoop(self.listed, self.folder(), lambda each: settings_of(chosen, each), say, every_s=every_s)
+        return MirrorLoop(
+            self.listed, self.folder(), lambda each: settings_of(settings_options, each), say, every_s=every_s
+        )
 
     @contextmanager
-    def mirroring(self, chosen: SettingsOptions) -> Iterator[None]:
-        """Have a process beside this one keep the repositories up to date, where there is a list."""
+    def mirroring(self, settings_options: SettingsOptions) -> Iterator[None]:
+        """Keep the repositories up to date in another process, if there is a list."""
         if self.listed is None:
             yield
             return
@@ -105,31 +107,31 @@ class RepositoriesOptions(Options):
         command = [sys.executable, *"-P -m assay watch --repos".split(), str(self.listed)]
         command += ["--mirrors", str(self.folder())]
         command += ["--every", str(self.every_s)] if self.every_s else []
-        command += ["--config", str(chosen.config)] if chosen.config else []
-        command += ["--encoder", chosen.encoder] if chosen.encoder else []
-        command += [part for change in chosen.changes for part in ("--set", change)]
+        command += ["--config", str(settings_options.config)] if settings_options.config else []
+        command += ["--encoder", settings_options.encoder] if settings_options.encoder else []
+        command += [part for change in settings_options.changes for part in ("--set", change)]
         with process_beside(command, say):
             yield
 
-    def fixed_roots(self, paths: Sequence[str], chosen: SettingsOptions) -> dict[Path, Settings]:
-        """Return the folders that stay the same, by default the current one, or none where a list is served.
+    def fixed_roots(self, paths: Sequence[str], settings_options: SettingsOptions) -> dict[Path, Settings]:
+        """Return the folders that do not change, by default the current one, or none if a list is served.
 
         A list that cannot be used is refused here.
         """
         self.check()
         if self.listed is not None:
-            self.read(chosen)
-        return chosen.served(paths) if paths or self.listed is None else {}
+            self.check_list(settings_options)
+        return settings_options.served(paths) if paths or self.listed is None else {}
 
     def names_of(self, roots: Iterable[str]) -> list[object]:
-        """Return what a server says that it serves: folders, and the list."""
+        """Return the names of what is served, for messages: folders, and the list."""
         from assay.store.place import is_bucket
 
         folders = [root if is_bucket(root) else Path(root).resolve() for root in roots]
         return [*folders, *([self.listed] if self.listed else [])] or [Path.cwd()]
 
-    def roots(self, chosen: SettingsOptions, fixed: Mapping[Path, Settings]) -> ListedRoots | None:
-        """Return what is served: some folders, and what the list holds at the moment; None without a list."""
+    def roots(self, settings_options: SettingsOptions, fixed: Mapping[Path, Settings]) -> ListedRoots | None:
+        """Return what is served with a list: fixed folders, and the present content of the list; None without one."""
         from assay.corpus.addresses import is_url
         from assay.serve.served_roots import ListedRoots, MirrorState, StateFile
 
@@ -137,7 +139,7 @@ class RepositoriesOptions(Options):
             return None
 
         def settings(state: MirrorState) -> Settings:
-            return _settings(chosen, None if is_url(state.place) else Path(state.root), state.changes)
+            return _settings(settings_options, None if is_url(state.place) else Path(state.root), state.changes)
 
         return ListedRoots(fixed, StateFile(self.folder(), self.listed), settings)
 
@@ -150,20 +152,20 @@ def _check(settings: Settings, refusal: str) -> None:
         raise InputError(refusal)
 
 
-def settings_of(chosen: SettingsOptions, each: ListedRepository) -> Settings:
+def settings_of(settings_options: SettingsOptions, each: ListedRepository) -> Settings:
     """Return the settings of a line of a list."""
-    return _settings(chosen, None if each.url else Path(each.place), each.changes)
+    return _settings(settings_options, None if each.url else Path(each.place), each.changes)
 
 
-def _settings(chosen: SettingsOptions, own: Path | None, changes: tuple[str, ...]) -> Settings:
-    """Return settings by options and a line; those in a folder are read where somebody named it, in a mirror never."""
+def _settings(settings_options: SettingsOptions, own: Path | None, changes: tuple[str, ...]) -> Settings:
+    """Return the settings of options and a line; the file of a folder is read if it was named, a mirror's never."""
     from assay.settings import changed
 
-    return changed(chosen.settings(own) if own else chosen.settings(None), changes)
+    return changed(settings_options.settings(own) if own else settings_options.settings(None), changes)
 
 
 def stopping(run: Callable[[], None]) -> None:
-    """Run what ends when it is asked to, and at once where it is asked twice."""
+    """Run something that stops at the first signal, and is interrupted by the second."""
     import os
 
     try:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _REPORT = "report.html"
 FIRST_S = 2.0
-"""Seconds that an answer waits for a first index; then it says how far that is, and the page asks again."""
+"""Seconds that an answer waits for a first index; then it reports the progress, and the page retries."""
 
 
 class ServeOptions(Options):
@@ -39,7 +39,7 @@ class ServeOptions(Options):
         "--bench FOLDER", "Also show the report of assay bench in FOLDER. Repeatable.", kind="existing"
     )
     http: ServerOptions = shared(ServerOptions)
-    chosen: SettingsOptions = shared(SettingsOptions)
+    settings_options: SettingsOptions = shared(SettingsOptions)
 
 
 @command(ServeOptions, example="assay serve . --open")
@@ -62,7 +62,7 @@ def serve(options: ServeOptions) -> int:
     server = open_http(options.http, options.port)
 
     def read() -> Mapping[Path, Settings]:
-        settings = options.repositories.fixed_roots(options.roots, options.chosen)
+        settings = options.repositories.fixed_roots(options.roots, options.settings_options)
         _check(options, settings)
         return settings
 
@@ -71,10 +71,12 @@ def serve(options: ServeOptions) -> int:
         if options.opens:
             server.open_page()
 
-    return server.serve(read, partial(_build, options), partial(options.repositories.mirroring, options.chosen), begin)
+    return server.serve(
+        read, partial(_build, options), partial(options.repositories.mirroring, options.settings_options), begin
+    )
 
 
-def _build(options: ServeOptions, settings: Mapping[Path, Settings], *, kept: bool, with_token: bool) -> Application:
+def _build(options: ServeOptions, settings: Mapping[Path, Settings], *, is_kept: bool, with_token: bool) -> Application:
     """Return the page and its API."""
     from assay.io.terminal import say
     from assay.serve.http.app import app_of
@@ -86,10 +88,11 @@ def _build(options: ServeOptions, settings: Mapping[Path, Settings], *, kept: bo
     from assay.serve.session import Session
     from assay.serve.turns import AnswerThreads
 
-    listed = options.repositories.roots(options.chosen, settings)
-    elsewhere, waits = options.chosen.settings(None), Waits(first_s=FIRST_S)
+    listed = options.repositories.roots(options.settings_options, settings)
+    elsewhere, clones = options.settings_options.settings(None), options.cloning.rules
+    waits = Waits(first_s=FIRST_S)
     session = Session(
-        listed or settings, elsewhere=elsewhere, clones=options.cloning.rules, waits=waits, kept=kept, by_name=True
+        listed or settings, elsewhere=elsewhere, clones=clones, waits=waits, is_kept=is_kept, by_name=True
     )
     labeller, threads = Labeller(session, options.judge or _user(), options.truth), AnswerThreads()
     secret = os.environ.get(SECRET, "")
@@ -100,7 +103,7 @@ def _build(options: ServeOptions, settings: Mapping[Path, Settings], *, kept: bo
 
 
 def _check(options: ServeOptions, settings: Mapping[Path, Settings]) -> None:
-    """Refuse what no question could be answered with, before anybody asks one."""
+    """Refuse settings with which no question can be answered, before one is asked."""
     from assay.errors import InputError
     from assay.operations.corpus_search import check
     from assay.operations.indexes import index_of
@@ -122,7 +125,7 @@ def _check(options: ServeOptions, settings: Mapping[Path, Settings]) -> None:
 
 
 def _reports(roots: Iterable[Path], benches: Iterable[Path]) -> dict[str, Path]:
-    """Return where a report may be, by the name of the folder that it measured."""
+    """Return where reports may be, by the name of the folder that each measured."""
     from assay.corpus.left_out_names import OWN_REPORTS
     from assay.serve.served_roots import short_names
 
@@ -133,7 +136,7 @@ def _reports(roots: Iterable[Path], benches: Iterable[Path]) -> dict[str, Path]:
 
 
 def _user() -> str:
-    """Return the name of who started this; an account without one is nobody in particular."""
+    """Return the name of the current user, or a placeholder for an account without one."""
     import getpass
 
     try:

@@ -58,13 +58,13 @@ def _refuse_mixtures(request: EncoderRequest) -> None:
     of_base = {"--onnx": request.onnx, "--fresh": request.fresh}
     name = next((name for name, value in (of_table if request.base else of_base).items() if value), "")
     if name and request.base:
-        raise InputError(f"{name} is about a table, and --base fine-tunes a transformer: leave one of them out")
+        raise InputError(f"{name} is for a table, and --base fine-tunes a transformer: leave one of them out")
     if name:
-        raise InputError(f"{name} is about a transformer: add --base hf:NAME, or leave it out")
+        raise InputError(f"{name} is for a transformer: add --base hf:NAME, or leave it out")
 
 
 def _tune_encoder(request: EncoderRequest) -> None:
-    """Fine-tune a transformer and say what it is worth."""
+    """Fine-tune a transformer and print its measures."""
     from assay.train.card import base_of
     from assay.train.harvest import LEFT_OUT
     from assay.train.settings import TuneSettings, extra_of
@@ -85,7 +85,7 @@ def _tune_encoder(request: EncoderRequest) -> None:
 
 
 def _train_table(request: EncoderRequest) -> list[Score]:
-    """Distill a table from a teacher, or join word vectors to one; what ground truths are about is left out."""
+    """Distill a table from a teacher, or join word vectors to one; the subjects of ground truths are left out."""
     from assay.train.harvest import LEFT_OUT
     from assay.train.pair_files import refuse_wrong_pairs
     from assay.train.settings import DistillSettings, JoinSettings, extra_of
@@ -106,7 +106,7 @@ def _train_table(request: EncoderRequest) -> list[Score]:
 
 
 def _training_pairs(request: EncoderRequest, left_out: Sequence[str]) -> list[TrainingPair]:
-    """Return all pairs that --leave-out does not judge; without any there is nothing to do."""
+    """Return all pairs without texts that --leave-out judges; raise an error if there are none."""
     from assay.operations.indexes import root_of
     from assay.train.harvest import environment, harvest, repository
     from assay.train.pair_files import leave_out, read_pairs

@@ -1,4 +1,4 @@
-"""`assay trust`: say which settings files of repositories may choose models and places."""
+"""`assay trust`: decide which settings files of repositories may choose models and places."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def trust(options: TrustOptions) -> int:
     """
     from assay.corpus.addresses import is_url
     from assay.operations.indexes import root_of
-    from assay.operations.root_settings import UserSettings, is_trusted, read_root_file, revoke, root_settings, shown
+    from assay.operations.root_settings import UserSettings, as_toml, is_trusted, read_root_file, revoke, root_settings
     from assay.operations.root_settings import trust as keep_trust
     from assay.settings import FILE, USER_ONLY
 
@@ -54,7 +54,7 @@ def trust(options: TrustOptions) -> int:
         return 0
     click.echo(f"{file.path} asks for")
     for name, value in asked.items():
-        click.echo(f"  {name} = {shown(value)}\n    {USER_ONLY[name]}")
+        click.echo(f"  {name} = {as_toml(value)}\n    {USER_ONLY[name]}")
     if options.dry_run:
         click.echo(f"It is {'trusted' if is_trusted(file) else 'not trusted'}.")
         return 0

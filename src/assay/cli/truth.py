@@ -65,7 +65,7 @@ def mine(request: MineRequest) -> int:
 
 
 def _write_mined(mined: MinedTruth, path: Path, form: str, limit: int, *, lossy: bool) -> int:
-    """Write what was found, say what was left out, and return the exit status."""
+    """Write what was found, print what was left out, and return the exit status."""
     from assay.truth.truth_formats import write as write_truth
 
     for note in mined.notes:
@@ -104,7 +104,7 @@ def write(request: WriteRequest) -> int:
 
 
 def _mined_text(mined: MinedTruth, limit: int) -> Iterator[str]:
-    """Yield what was found and what was left out, a source a line and a reason a line."""
+    """Yield what was found and what was left out, one line per source and per reason."""
     at = f" at {mined.truth.commit[:12]}" if mined.truth.commit else ""
     answers = counted(len(mined.truth.judgments), "answer")
     yield f"{counted(len(mined.truth.queries), 'query')}, {answers}{at}; at most {limit} of each source (--limit)"
@@ -224,7 +224,7 @@ def audit(request: AuditRequest) -> int:
 
 
 def _opened(file: Path, request: AuditRequest | CorrectRequest) -> tuple[Prepared, Callable[[Span], str]]:
-    """Open a ground truth as `assay bench` does, and return what reads its places."""
+    """Open a ground truth as `assay bench` does, and return a reader of its places."""
     from assay.bench.matrix import SetSpec
     from assay.bench.query_sets import prepare
     from assay.bench.system import text_of
@@ -244,12 +244,13 @@ def _judged_truth(request: AuditRequest) -> JudgedTruth:
 
 
 def _judged_text(judged: JudgedTruth, show: int) -> Iterator[str]:
-    """Yield how far judges agree with the file and one another, and the places that are disputed."""
+    """Yield how far judges agree with the file and with one another, and the disputed places."""
     from assay.cli.judge_labels import agreement_tables
 
     yield from agreement_tables(judged.agreement)
     total = len(judged.disputes)
-    yield from ("", f"disputed places: {total:,} of {judged.agreement.pairs:,}{f', the worst {show}' * (total > show)}")
+    worst = f", the worst {show}" if total > show else ""
+    yield from ("", f"disputed places: {total:,} of {judged.agreement.pairs:,}{worst}")
     for each in judged.disputes[:show]:
         said = ", ".join(f"{'undecided' if grade is None else grade} by {name}" for name, grade in each.judges.items())
         yield printable(f"  {each.target}: {each.grade} in the file, {said}")
@@ -258,7 +259,7 @@ def _judged_text(judged: JudgedTruth, show: int) -> Iterator[str]:
 
 
 _MAX_LINES = 40
-"""Of the text of a proposal."""
+"""Lines of a proposal's text that are printed."""
 
 
 @command(CorrectRequest, example="assay truth correct truth.jsonl --corpus . --judge grades:ollama:qwen3")
@@ -285,9 +286,9 @@ def correct(request: CorrectRequest) -> int:
     before = f"; those that are in {out} already are judged" if source == out else ""
     click.echo(f"{counted(len(proposals), 'answer')} proposed, which every judge accepts{before}")
     if request.yes and proposals and {*request.judges} == {"signals"}:
-        say("signals goes by words alone: these are answers to look at, no truth; without --yes a person confirms")
+        say("signals judges by words alone: review these answers before you use them; without --yes a person confirms")
     if request.yes and proposals:
-        _add([judgment for *_, judgment in proposals], truth, out)
+        _add([each.judgment for each in proposals], truth, out)
     elif proposals and sys.stdin.isatty() and sys.stdout.isatty():
         taken: list[Judgment] = []
         for at, proposal in enumerate(proposals, 1):
@@ -316,7 +317,7 @@ def _add(judgments: Sequence[Judgment], truth: Truth, out: Path) -> None:
 
 
 def _confirmed(query: Query, code: Chunk, judgment: Judgment, at: str) -> Judgment | None:
-    """Return what a person says to a proposal, as a judgment of grade 1 or 0; None to end."""
+    """Return a person's decision on a proposal as a judgment of grade 1 or 0, or None to stop."""
     lines = code.text.splitlines()
     more = [f"… {len(lines) - _MAX_LINES:,} more lines"] if len(lines) > _MAX_LINES else []
     click.echo(f"\n{at}  {printable(query.text)}\n{printable(f'{code.id}  {judgment.reason}')}")
@@ -336,23 +337,26 @@ def _collapse(truth: Truth, texts: Sequence[Chunk], out: Path) -> dict[str, Any]
     return {"collapsed": sizes, "written": str(out), "contradictions": [str(problem) for problem in reading.problems]}
 
 
-def _audit_as_json(name: str, found: Audit) -> dict[str, Any]:
+def _audit_as_json(name: str, result: Audit) -> dict[str, Any]:
     def listed(findings: Iterable[AuditFinding]) -> list[dict[str, Any]]:
-        return [{key: value for key, value in asdict(finding).items() if key != "hint"} for finding in findings]
+        rows = list(map(asdict, findings))
+        for row in rows:
+            del row["hint"]
+        return rows
 
-    return {"name": name, **found.facts, "findings": listed(found), "hints": listed(found.hints)}
+    return {"name": name, **result.facts, "findings": listed(result), "hints": listed(result.hints)}
 
 
-def _audit_text(name: str, found: Audit) -> Iterator[str]:
-    facts = found.facts
+def _audit_text(name: str, result: Audit) -> Iterator[str]:
+    facts = result.facts
     texts = f"{facts['documents']:,} documents" if facts["documents"] else f"{facts['texts']:,} chunks of the checkout"
     looked = texts if facts["texts"] else "no corpus: give --corpus FOLDER to look for twins"
     yield f"{name}: {facts['queries']:,} queries, {facts['judgments']:,} judgments, {looked}"
     yield "grades   " + "  ".join(f"{grade}: {count:,}" for grade, count in facts["grades"].items())
     spread = facts["answers"]
     yield "answers  " + ", ".join(f"{spread[key]:g} {key}" for key in ("least", "median", "mean", "most")) + " a query"
-    yield from _findings_text("findings", tuple(found))
-    yield from _findings_text("hints", found.hints)
+    yield from _findings_text("findings", tuple(result))
+    yield from _findings_text("hints", result.hints)
 
 
 def _findings_text(title: str, findings: tuple[AuditFinding, ...]) -> Iterator[str]:
@@ -432,7 +436,7 @@ def _with_kinds(truth: Truth, corpus: Path | None) -> Truth:
 
 
 def _holds_functions(corpus: Path) -> bool:
-    """Say whether a corpus is CodeSearchNet's files and not a checkout."""
+    """Return whether a corpus is files of CodeSearchNet rather than a checkout."""
     from assay.truth.truth_formats import UnknownFormat, form_of
 
     try:
@@ -442,7 +446,7 @@ def _holds_functions(corpus: Path) -> bool:
 
 
 def _parts_to_write(truth: Truth, target: Path, to: str, *, split: bool) -> list[tuple[Truth, Path]]:
-    """Return what to write where."""
+    """Return which part of a truth to write to which file."""
     from assay.truth.formats.swebench import by_checkout
     from assay.truth.truth_formats import ending_of
 

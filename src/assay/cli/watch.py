@@ -1,4 +1,4 @@
-"""`assay watch`: folders in, their indexes kept up to date while files change, a line for each update."""
+"""`assay watch`: keep the indexes of folders up to date while files change, with a line for each update."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from assay.search.folder_index import IndexReport
 
 _NICER = 10
-"""Steps of the system's scale: who searches meanwhile goes first."""
+"""Steps of the system's priority: searches go first."""
 
 
 class WatchOptions(Options):
@@ -31,7 +31,7 @@ class WatchOptions(Options):
 
     roots: tuple[str, ...] = argument("[PATH]...")
     repositories: RepositoriesOptions = shared(RepositoriesOptions)
-    chosen: SettingsOptions = shared(SettingsOptions)
+    settings_options: SettingsOptions = shared(SettingsOptions)
 
 
 @command(WatchOptions, example="assay watch ~/code/app ~/code/library")
@@ -55,7 +55,8 @@ def watch(options: WatchOptions) -> None:
         from assay.serve.watcher import watch_indexes
     except ModuleNotFoundError as error:
         raise MissingExtra("assay watch", str(error.name), "watch") from error
-    indexes = [index_of(root, options.chosen.settings(root)) for root in options.chosen.folders(options.roots, "watch")]
+    roots = options.settings_options.folders(options.roots, "watch")
+    indexes = [index_of(root, options.settings_options.settings(root)) for root in roots]
     request = StopRequest()
     request.listen()
     _step_back()
@@ -64,7 +65,7 @@ def watch(options: WatchOptions) -> None:
 
 
 def _watches_list(options: WatchOptions) -> bool:
-    """Keep the repositories of a list up to date until somebody asks to stop, if one is given."""
+    """Keep the repositories of a list up to date until a signal stops it, if there is a list."""
     from functools import partial
 
     from assay.cli.repositories import stopping
@@ -74,17 +75,17 @@ def _watches_list(options: WatchOptions) -> bool:
         return False
     if options.roots:
         raise InputError("--repos and PATH were given: write the folders into the list, too")
-    options.repositories.read(options.chosen)
+    options.repositories.check_list(options.settings_options)
     request = StopRequest()
     request.listen()
     _step_back()
     say(f"keeping the repositories of {options.repositories.listed} up to date; Ctrl-C ends it")
-    stopping(partial(options.repositories.loop(options.chosen, _print).run, request))
+    stopping(partial(options.repositories.loop(options.settings_options, _print).run, request))
     return True
 
 
 def _step_back() -> None:
-    """Let whoever searches go first, where the system allows it."""
+    """Lower this process' priority, if the system allows it."""
     try:
         os.nice(_NICER)
     except OSError as error:
@@ -93,20 +94,20 @@ def _step_back() -> None:
 
 @dataclass
 class StopRequest:
-    """Whether anybody asked to stop; no Event, for a second signal may come while the first one holds its lock."""
+    """Whether a signal asked to stop; not an Event, as a second signal may come while the first one holds its lock."""
 
     stop: bool = False
 
     def is_set(self) -> bool:
-        """Say whether somebody did."""
+        """Return whether one did."""
         return self.stop
 
     def listen(self) -> None:
-        """Take the signals that ask for it; the second one interrupts what is being done."""
+        """Handle the signals that stop; the second one interrupts the work."""
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._heard)
+            signal.signal(number, self._on_signal)
 
-    def _heard(self, _number: int, _frame: FrameType | None) -> None:
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         if self.stop:
             raise KeyboardInterrupt
         self.stop = True

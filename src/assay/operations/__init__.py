@@ -1,1 +1,1 @@
-"""Build working objects from settings; this is the only room that composes the others."""
+"""Build working objects from settings; the only room that composes the others."""

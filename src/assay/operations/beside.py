@@ -1,4 +1,4 @@
-"""Return what stands beside the hits of a search: sections of documentation, and the commits that changed a unit."""
+"""Return what is shown beside the hits of a search: sections of documentation, and the commits that changed a unit."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _COMMITS, _FOR_MODELS = 5, 2
 
 
 def sections_shown(
-    answer: JointAnswer, size: Size, left: int, snapshots: Mapping[str, Snapshot], *, is_text: bool
+    answer: JointAnswer, size: Size, budget: int, snapshots: Mapping[str, Snapshot], *, is_text: bool
 ) -> tuple[list[FoundUnit], bool]:
-    """Return the records of sections that what is left of a budget holds, and whether they come before the code.
+    """Return the records of sections that the rest of a budget holds, and whether they come before the code.
 
     Text for a model has only the headings of those that do not.
     """
@@ -31,15 +31,15 @@ def sections_shown(
     first = come_first(sections, answer.hits, (query.text for query in size.queries))
     if is_text and not first:
         size, sections = replace(size, detail="names"), sections[:_FOR_MODELS]
-    found = (sized_hit(hit, left, size, snapshots[hit.chunk.root]) for hit in sections)
-    shown = fitting([one for one in found if one], left, size.cost)
+    found = (sized_hit(hit, budget, size, snapshots[hit.chunk.root]) for hit in sections)
+    shown = fitting([one for one in found if one], budget, size.cost)
     return shown, first and bool(shown)
 
 
 def commits_shown(
     hits: Sequence[Hit], queries: Sequence[Query], root: str, roots: Roots, budget: int
 ) -> tuple[list[FoundCommit], str]:
-    """Return the newest commits that changed the unit or the file that is the first hit, if a query asks that.
+    """Return the newest commits that changed the unit or the file of the first hit, if a query asks for that.
 
     Beside them stands why none can be read, if so.
     """
@@ -53,5 +53,5 @@ def commits_shown(
     try:
         commits = log(Log(path=path, line=line, limit=_COMMITS, budget=budget), roots).commits
     except AssayError as error:
-        return [], f"no history is read: {error}"
-    return commits, "" if commits else "no commit that changed it is known"
+        return [], f"the history cannot be read: {error}"
+    return commits, "" if commits else "no commit is known that changed it"

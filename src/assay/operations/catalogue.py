@@ -1,4 +1,4 @@
-"""List the operations that a server offers, each with its request and its answer: what HTTP and MCP are made of."""
+"""List the operations of a server, each with its request and its answer; HTTP and MCP are made of this list."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay.parameters import Request
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What can be asked of open roots."""
+    """A question to open roots: its request, its function and its texts."""
 
     name: str
     request: type[Request]
@@ -28,7 +28,7 @@ class Operation:
 
     @property
     def help(self) -> str:
-        """What it does."""
+        """The help of the operation."""
         return getdoc(self.request) or ""
 
 

@@ -25,7 +25,7 @@ from assay.values import Problem
 
 
 class Repository(NamedTuple):
-    """One to index."""
+    """A repository to index."""
 
     path: str
     """A folder, absolute, or the URL of a git repository."""
@@ -37,21 +37,21 @@ IndexEnd = IndexReport | str
 
 
 def repository_work() -> NamedWork[Repository, IndexEnd]:
-    """Return what makes the workers of a pool index repositories."""
+    """Return the work that indexes repositories on the workers of a pool."""
     settings = {"folder": str(Path.cwd())}
     opener = "assay.operations.cluster:open_member"
     return NamedWork(opener, settings, pickle.dumps, pickle.loads, lambda _, detail: detail)
 
 
 class RepositoryMember:
-    """What indexes where a worker is."""
+    """The part of a worker that indexes repositories."""
 
     def about(self) -> About:
-        """Say nothing that the code does not say."""
+        """Return nothing: the code says it all."""
         return {}
 
     def do(self, items: Sequence[Any]) -> list[bytes]:
-        """Index repositories, one after another; one that cannot be indexed is no reason to stop."""
+        """Index repositories one after another; one that cannot be indexed does not stop the others."""
         return [pickle.dumps(_indexed(pickle.loads(item))) for item in items]  # noqa: S301  of a pool of one code
 
     def close(self) -> None:
@@ -59,7 +59,7 @@ class RepositoryMember:
 
 
 def open_member(folder: str) -> RepositoryMember:
-    """Open what indexes; relative names in settings are those of the folder where the run was started."""
+    """Open the part of a worker; relative names in settings are those of the folder where the run was started."""
     os.chdir(folder)
     return RepositoryMember()
 
@@ -110,7 +110,7 @@ def _placed(named: NamedRoot) -> Settings:
 
 
 def _as_seen_here(named: NamedRoot, end: IndexEnd) -> Workspace | Problem:
-    """Return the index that another machine wrote, as this one sees it."""
+    """Return the index that another machine wrote, as this machine sees it."""
     if isinstance(end, str):
         return Problem(named.name, end)
     try:
@@ -119,6 +119,6 @@ def _as_seen_here(named: NamedRoot, end: IndexEnd) -> Workspace | Problem:
         seen = None
     if seen is None or (seen.report.files, seen.report.chunks) != (end.files, end.chunks):
         return Problem(
-            named.name, "its index was written where this machine does not see it: all need the same file system"
+            named.name, "its index was written where this machine cannot see it: all machines need the same file system"
         )
     return replace(seen, report=end, name=named.name)

@@ -32,11 +32,11 @@ from assay.terms import terms
 from assay.values import Chunk, Hit, Query
 
 _PARTS = 5
-"""Hits looked for a commit that is wanted: several may be parts of one."""
+"""Hits searched per wanted commit: several may be parts of one."""
 _LINES = 4
-"""Changed lines of a commit that are shown, and lines of its reason."""
+"""Changed lines of a commit that are shown, and lines of its message."""
 _FIRST_LINES = 12
-"""Changed lines of a commit that its id asks for."""
+"""Changed lines that are shown of a commit whose id is given."""
 
 
 _ID = re.compile(r"[0-9a-f]{7,64}")
@@ -47,35 +47,35 @@ class LogAnswer:
     """Commits, best first, or without a question the newest."""
 
     root: str
-    """Empty if several were asked: then each commit has its own."""
+    """Empty if several repositories were searched: then each commit has its own."""
     commits: list[FoundCommit]
     relevant: bool
-    """Whether any was found; how likely a commit is right was not learned, only which is more so."""
+    """Whether any was found; scores of commits compare them, but are not probabilities."""
     indexed: int
-    """Commits that were looked among, of which a filter kept some."""
+    """Commits that were searched, before filters."""
 
 
 class _IndexedCommits:
-    """Everything that is indexed, and where the message of each commit is."""
+    """All indexed commits, and where the message of each is."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot, self.messages = snapshot, _messages(snapshot)
 
-    def commit_of(self, hit: Hit, wanted: frozenset[str]) -> FoundCommit:
+    def commit_of(self, hit: Hit, query_terms: frozenset[str]) -> FoundCommit:
         """Return the commit of a hit, with the lines of its changes that show that it is one."""
         id_, _, change = hit.chunk.path.partition("/")
         message = self.snapshot.chunk(self.messages[id_])
         files = changed_files(message)
-        shown = hit.chunk if change else self._telling_change(id_, files, wanted)
+        shown = hit.chunk if change else self._best_change(id_, files, query_terms)
         change = shown.path.partition("/")[2] if shown else ""
         about = (id_, message.signature, message.parent, message.symbol, message.doc)
-        telling = tuple(_telling(shown, wanted)) if shown else ()
-        return FoundCommit(*about, round(hit.score, 3), files, change, telling, reason_of(message.doc, wanted))
+        telling = tuple(_best_lines(shown, query_terms)) if shown else ()
+        return FoundCommit(*about, round(hit.score, 3), files, change, telling, reason_of(message.doc, query_terms))
 
-    def _telling_change(self, id_: str, files: Sequence[str], wanted: frozenset[str]) -> Chunk | None:
-        """Return the change of a commit with the most words asked for, if any has one."""
-        changes = self._changes(id_, files) if wanted else ()
-        found = [(len(wanted & set(terms(change.text))), change) for change in changes]
+    def _best_change(self, id_: str, files: Sequence[str], query_terms: frozenset[str]) -> Chunk | None:
+        """Return the change of a commit with the most terms of a question, if any has one."""
+        changes = self._changes(id_, files) if query_terms else ()
+        found = [(len(query_terms & set(terms(change.text))), change) for change in changes]
         most, best = max(found, key=itemgetter(0), default=(0, None))
         return best if most else None
 
@@ -85,16 +85,16 @@ class _IndexedCommits:
             yield from map(self.snapshot.chunk, numbers_in(self.snapshot, f"{id_}/{file}").tolist())
 
     def commits_of_id(self, id_: str) -> tuple[FoundCommit, ...]:
-        """Return the commits whose id begins so."""
+        """Return the commits whose id begins with a text."""
         found = [each for each in self.messages if each.startswith(id_)]
         return tuple(self._with_first_change(self.of_message(self.messages[each])) for each in found)
 
     def of_message(self, number: int) -> FoundCommit:
-        """Return the commit of a message that no question found."""
+        """Return the commit of a message, without a question."""
         return self.commit_of(Hit(self.snapshot.chunk(number), 1.0), frozenset())
 
     def _with_first_change(self, commit: FoundCommit) -> FoundCommit:
-        """Return a commit with the beginning of what it changed, for nothing says which part is meant."""
+        """Return a commit with the beginning of its first change, as nothing says which one is meant."""
         first = next(self._changes(commit.id, commit.files), None)
         if first is None:
             return commit
@@ -103,17 +103,17 @@ class _IndexedCommits:
 
 
 class History:
-    """The commits of one repository, indexed when they are first asked about; each question adds the new ones."""
+    """The commits of one repository, indexed at the first question; each question adds the new ones."""
 
     def __init__(self, root: Path, settings: Settings, progress: Progress | None = None) -> None:
         check(settings.search)
         self.root, self._settings, self._progress = root, settings, progress
         self._encoder = encoder_of(settings)
         self._index = CommitIndex(root, history_location(root), WHOLE_COMMITS, self._encoder, build_of(settings))
-        self._known: _IndexedCommits | None = None
+        self._indexed: _IndexedCommits | None = None
 
     def search(self, question: str, keep: CommitFilter, k: int) -> LogAnswer:
-        """Return the best `k` commits for a question, or without one the newest that a filter keeps."""
+        """Return the best `k` commits for a question, or without one the newest that the filters allow."""
         commits, question = self._commits(), question.strip()
         if _ID.fullmatch(question.lower()) and not question.isalpha():
             named = [*_commits_named(commits, question.lower(), keep)]
@@ -135,22 +135,22 @@ class History:
         return LogAnswer(str(self.root), found, bool(found), len(commits.messages))
 
     def _commits(self) -> _IndexedCommits:
-        """Return all commits; the same object while nothing was committed."""
+        """Return all commits; the same object until something is committed."""
         snapshot = self._index.snapshot(self._progress)
-        if self._known is None or self._known.snapshot is not snapshot:
-            self._known = _IndexedCommits(snapshot)
-        return self._known
+        if self._indexed is None or self._indexed.snapshot is not snapshot:
+            self._indexed = _IndexedCommits(snapshot)
+        return self._indexed
 
 
-def reason_of(body: str, wanted: frozenset[str] = frozenset(), most: int = _LINES) -> tuple[str, ...]:
-    """Return at most so many lines of a message's body that say most of what is asked, or its first ones."""
+def reason_of(body: str, query_terms: frozenset[str] = frozenset(), most: int = _LINES) -> tuple[str, ...]:
+    """Return at most `most` lines of a message's body: those with most terms of a question, or the first ones."""
     every = [line for line in body.splitlines() if line.strip()]
-    return tuple(every[at] for at in lines_with_terms(every, wanted, most)) if len(every) > most else tuple(every)
+    return tuple(every[at] for at in lines_with_terms(every, query_terms, most)) if len(every) > most else tuple(every)
 
 
-def _telling(change: Chunk, wanted: frozenset[str]) -> list[str]:
+def _best_lines(change: Chunk, query_terms: frozenset[str]) -> list[str]:
     every = lines(change)
-    start = window(every, wanted, _LINES)
+    start = window(every, query_terms, _LINES)
     return [line for _, line in every[start : start + _LINES]]
 
 
@@ -164,14 +164,14 @@ def _messages(snapshot: Snapshot) -> dict[str, int]:
 
 
 def _check_words(question: str, query: Query) -> None:
-    """Refuse query words that mean nothing of commits."""
+    """Refuse query words that do not apply to commits."""
     if query.kinds or query.symbols or query_words(question).of("repo"):
-        raise InputError("repo:, kind: and sym: are of code, not of commits: leave them out, or quote a name")
+        raise InputError("repo:, kind: and sym: filter code, not commits: leave them out, or quote a name")
 
 
 def _commits_named(commits: _IndexedCommits, id_: str, keep: CommitFilter) -> tuple[FoundCommit, ...]:
     if keep.author or keep.since or keep.until:
-        raise InputError(f"'{id_}' says which commit is meant: leave out author, since and until")
+        raise InputError(f"'{id_}' is the id of a commit: leave out author, since and until")
     found = commits.commits_of_id(id_)
     if not found:
         raise InputError(f"no commit begins with '{id_}', of {len(commits.messages):,}; ask for what it did")

@@ -184,7 +184,7 @@ class CorpusSearch:
         reranked = bool(self.settings.reranker)
         with self.guard.reading():
             corrected = list(map(self._corrected, read))
-            first = self._ranked_hits(read, corrected, DEPTHS[0], reranked=reranked)
+            first = self._search(read, corrected, DEPTHS[0], reranked=reranked)
             named = list(map(self._looked_up, queries))
 
             def hits_of(at: int) -> list[Hit]:
@@ -192,11 +192,7 @@ class CorpusSearch:
 
                 def ask(depth: int) -> list[Hit]:
                     again = depth > DEPTHS[0]
-                    hits = (
-                        self._ranked_hits(read[one], corrected[one], depth, reranked=reranked)[0]
-                        if again
-                        else first[at]
-                    )
+                    hits = self._search(read[one], corrected[one], depth, reranked=reranked)[0] if again else first[at]
                     return with_looked_up(named[at], hits)
 
                 return hits_by_depth(ask, self.snapshot.size, k)
@@ -214,7 +210,7 @@ class CorpusSearch:
                 hits = retrievers.union([code for code, _ in both], k)
                 sections = self._likely_sections([docs for _, docs in both], hits, corrected)
             else:
-                hits = retrievers.union(self._ranked_hits(queries, corrected, k, reranked=reranked), k)
+                hits = retrievers.union(self._search(queries, corrected, k, reranked=reranked), k)
         relevant = bool(hits)
         if is_learned and not reranked:  # which only says which of some texts is the better one
             relevant = self._is_relevant(hits) or bool(sections)
@@ -236,9 +232,8 @@ class CorpusSearch:
         with self.guard.reading():
             question = understand(query.text)
             terms = retrievers.match(self.snapshot, question.terms)
-            return bool(
-                lines_named(self.snapshot, query).hits or chunks_with_message(self.snapshot, question, terms, None)
-            )
+            named = lines_named(self.snapshot, query).hits
+            return bool(named or chunks_with_message(self.snapshot, question, terms, None))
 
     def looked_up(self, queries: Sequence[Query]) -> LookedUp:
         """Return what queries name, as they were typed."""
@@ -275,7 +270,7 @@ class CorpusSearch:
         text = self.speller.corrected(query.text)
         return query if text == query.text else replace(query, text=text)
 
-    def _ranked_hits(
+    def _search(
         self, queries: Sequence[Query], corrected: Sequence[Query], k: int, *, reranked: bool
     ) -> list[list[Hit]]:
         """Return the hits of each query; a reranker reads the query as it was before its spelling was corrected.

@@ -1,4 +1,4 @@
-"""Count what questions find by repository, language and kind, list the lines that match, and take a question apart."""
+"""Count hits by repository, language and kind, list the lines that match, and take a question apart."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from assay.operations.requests import Facets, Matches, Typed
 from assay.operations.roots import Roots
 from assay.operations.search import Scope, scope_of, turn
 from assay.operations.sizing import text_of_lines
-from assay.operations.status import holdings
+from assay.operations.status import by_frequency, holdings
 from assay.search.filters import filter_mask
 from assay.search.query_filters import KEYS, QueryPart, mode_of, query_words
 from assay.search.reference_table import numbers_in
 from assay.values import Query
 
 _COUNTED = 200
-"""Hits that are counted where filters alone do not decide."""
+"""Hits that are counted if filters alone do not decide."""
 _MAX_VALUES = 250
 _MAX_LINE_CHARS = 500
 """Characters of a matching line that are shown."""
@@ -29,12 +29,12 @@ _MAX_LINE_CHARS = 500
 
 @answer_type
 class FacetCounts:
-    """How many hits there are of each repository, language and kind, most first."""
+    """The numbers of hits by repository, language and kind, highest first."""
 
     counted: int
     """Hits that were counted."""
     complete: bool
-    """Whether these are all: what filters, quoted texts and expressions keep; by meaning the best are counted."""
+    """Whether all are counted: what filters, quoted texts and expressions allow; by meaning only the best are."""
     repositories: dict[str, int]
     """By name; empty where one folder was searched."""
     languages: dict[str, int]
@@ -42,7 +42,7 @@ class FacetCounts:
 
 
 def facets(request: Facets, roots: Roots) -> FacetCounts:
-    """Count what some questions find, in one place or in every root that is kept: all that filters alone keep."""
+    """Count the hits of some questions in one place or in all roots; without a text, all that the filters allow."""
     scope = scope_of(roots, request)
     pairs = zip(scope.queries, request.texts, strict=True)
     by_filter = [query.reads_text or not query_words(text).by_meaning for query, text in pairs]
@@ -55,7 +55,7 @@ def facets(request: Facets, roots: Roots) -> FacetCounts:
         chunks = [hit.chunk for hit in found.hits]
         counts = tuple(Counter(getattr(chunk, name) for chunk in chunks) for name in ("root", "language", "kind"))
         counted = len(chunks)
-    repositories, *most = [{value: n for value, n in each.most_common(_MAX_VALUES) if value and n} for each in counts]
+    repositories, *most = [by_frequency(each, _MAX_VALUES) for each in counts]
     return FacetCounts(counted, is_complete, {} if scope.root else repositories, *most)
 
 
@@ -76,18 +76,18 @@ def _all_counts(scope: Scope) -> tuple[Counter[str], ...]:
 
 @answer_type
 class QuestionParts:
-    """What a typed question holds."""
+    """The parts of a typed question."""
 
     parts: list[QueryPart]
     """In order."""
     asked: str
-    """What is asked by meaning beside them."""
+    """What is searched by meaning beside them."""
     by_meaning: bool
-    """False: only they are asked for."""
+    """False: there is nothing but query words."""
     mode: str
-    """What it is asked of, if nothing else says: code or all."""
+    """What it searches by default: code or all."""
     keys: dict[str, str]
-    """Every query word, with what its value says."""
+    """Every query word, with the meaning of its value."""
 
 
 def question_parts(request: Typed, _roots: Roots) -> QuestionParts:
@@ -105,7 +105,7 @@ class MatchingLine:
     pieces: list[str]
     """The line cut where matches begin and end: every second piece is a match."""
     root: str = ""
-    """Of an answer from several roots, the one that holds this."""
+    """Its root, in an answer from several roots."""
 
 
 @answer_type
@@ -120,7 +120,7 @@ class MatchList:
 
 
 def matches(request: Matches, roots: Roots) -> MatchList:
-    """List the lines that hold what some questions quote or match their expressions."""
+    """List the lines that contain what some questions quote, or match their expressions."""
     scope = scope_of(roots, request)
     queries = [query for query in scope.queries if query.reads_text]
     question = ("matches", *request.texts, request.path, astuple(request.keep), request.limit)

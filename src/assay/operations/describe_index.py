@@ -1,4 +1,4 @@
-"""Have a language model describe the units of open indexes, or take what is known of them.
+"""Describe the units of open indexes with a language model, or add descriptions that are already stored.
 
 The index is whole at any time: units are described while it answers as it did, kept as they come, and then the files
 that they stand in are indexed again.
@@ -38,7 +38,7 @@ def describe_indexes(  # noqa: PLR0913  who describes, and at what cost
     workers: int = 8,
     progress: Progress | None = None,
 ) -> list[tuple[Workspace, DescribeReport]]:
-    """Return each workspace with its units described, and what came of it; they share the budget.
+    """Describe the units of workspaces, which share the budget; return each workspace, and the result.
 
     `budget` is as `5usd` or `2Mtok`, `rate` a minute as `500req` or `200ktok`, empty for none; `workers` counts prompts
     at a time.
@@ -58,7 +58,7 @@ def describe_indexes(  # noqa: PLR0913  who describes, and at what cost
 def take_descriptions(
     opened: Sequence[Workspace], progress: Progress | None = None, *, patience_s: float | None = None
 ) -> list[Workspace]:
-    """Return workspaces whose indexes hold the descriptions that are known now; nobody is asked."""
+    """Return workspaces whose indexes hold the stored descriptions; no model is called."""
     held = [one.index.describe(progress, patience_s=patience_s) for one in opened]
     return [
         replace(one, report=replace(one.report, chunks=now.chunks, described=now.described))
@@ -67,7 +67,7 @@ def take_descriptions(
 
 
 def describe_forecast(opened: Sequence[Workspace], chat: str) -> tuple[list[DescribeForecast], float]:
-    """Return what describing each workspace would take, and the cost in USD of all; nan where no price is known."""
+    """Estimate what describing each workspace would take, and the cost in USD of all; nan if no price is known."""
     author = author_of(chat_name(chat))
     with closing(Descriptions(descriptions_file())) as store:
         plans = [forecast(to_describe(workspace.snapshot.living(), store, author)) for workspace in opened]

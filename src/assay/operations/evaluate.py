@@ -1,4 +1,4 @@
-"""Offer `assay.evaluate`: the figures of a run against what is right, with their intervals."""
+"""Offer `assay.evaluate`: the measures of a run against judgments, with their intervals."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from assay.operations.hits import FoundUnit
 from assay.values import Hit, Judgment
 
 Run = Mapping[str, Iterable[FoundUnit | Hit | str]]
-"""By the id of a query, its results, best first: hits, or targets such as `path:3-9` and `path`."""
+"""The results of each query by its id, best first: hits, or targets such as `path:3-9` and `path`."""
 Grades = Mapping[str, Mapping[str, int] | Iterable[str]]
-"""By the id of a query, its targets with their grades; targets alone are right."""
+"""The targets of each query by its id, with their grades; targets alone are right."""
 MEASURES = ("Hit@5", "MRR", "nDCG@10")
 
 

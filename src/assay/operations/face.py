@@ -1,4 +1,4 @@
-"""Offer `assay.search` and `assay.Index` to programs that import Assay: the operations, over roots of their own."""
+"""Offer `assay.search` and `assay.Index` to programs that import Assay: the operations, over their own roots."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from assay.values import Query
 
 Place = str | PathLike[str]
 Asked = str | Query | Sequence[str | Query]
-"""What is asked: a text, a query, or several, whose hits are united."""
+"""A text, a query, or several, whose hits are united."""
 
 
 def search(
@@ -39,7 +39,7 @@ def search(
     settings: Mapping[str, object] | None = None,
     **parameters: Any,
 ) -> Answer:
-    """Return the best hits of a query in a folder, or in several; the index is made or brought up to date first.
+    """Return the best hits of a query in a folder, or in several; the index is built or brought up to date first.
 
     `parameters` are those of the command line: the filters `mode`, and lists of `lang`, `file`, `kind` and `repo`;
     `detail`, `group`, `budget`, `cursor` and `explain`. `path` is a folder or the URL of a git repository. `settings`
@@ -74,7 +74,7 @@ class Index:
     def __init__(
         self, path: Place = ".", *, settings: Mapping[str, object] | None = None, progress: Progress | None = None
     ) -> None:
-        """Open the index, making it where there is none; `progress` hears of a stage, how much is done, and of what."""
+        """Open the index, building it if there is none; `progress` is called with a stage, the part done, the total."""
         self._roots = LocalRoots([str(path)], RootOpening(lambda root: _settings(root, settings), progress=progress))
         (self._reader,) = self._roots.readers
         self.report: IndexReport = self._reader.view().report
@@ -93,13 +93,13 @@ class Index:
         'README.md'
         """
         if parameters.get("repo"):
-            raise InputError("repo: an index is of one folder; assay.search takes several, and keeps some of them")
+            raise InputError("repo: an Index has one folder; assay.search takes several, of which repo selects some")
         return _search(query, self._roots, limit, parameters)
 
     def related(
         self, path: Place = "", line: int = 0, *, name: str = "", limit: int | None = None, **parameters: Any
     ) -> RelatedAnswer:
-        """Return the callers, callees and tests of the unit at a line of a file or of a name, and what is alike.
+        """Return the callers, callees and tests of the unit at a line of a file or of a name, and similar code.
 
         Each group has at most `limit` places.
 
@@ -113,7 +113,7 @@ class Index:
         return find_related(_request(Related, {**given, **parameters}, usual), self._roots)
 
     def log(self, query: str = "", **parameters: Any) -> LogAnswer:
-        """Return the commits that a question finds, or without one the newest; `parameters` as of `assay log`."""
+        """Return the commits that a question finds, or without one the newest; `parameters` are as in `assay log`."""
         return find_commits(_request(Log, {"query": query, **parameters}, {"budget": UNBOUNDED}), self._roots)
 
     def refresh(self, progress: Progress | None = None) -> IndexReport:
@@ -145,5 +145,5 @@ def _search(query: Asked, roots: LocalRoots, limit: int | None, parameters: Mapp
 
 
 def _request(kind: type[R], parameters: Mapping[str, Any], usual: Mapping[str, Any]) -> R:
-    """Return a request of the parameters that somebody named."""
+    """Return a request with named parameters."""
     return read_request(kind, {name: value for name, value in parameters.items() if value is not None}, usual=usual)

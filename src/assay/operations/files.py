@@ -1,4 +1,4 @@
-"""Read one file or folder: its lines, where a text stands in it, what a folder holds.
+"""Read one file or folder: its lines, where a text occurs in it, what a folder holds.
 
 Files are read as they are now. What can be opened is what an index holds, and what it leaves out by size or kind; what
 an ignore file names, the folders of tools and symbolic links are not there.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -30,7 +31,7 @@ from assay.search.part_names import NameFinder, finder_of
 from assay.store.snapshot import Snapshot
 
 MAX_SHOWN_BYTES = 10_000_000
-"""Bytes of a file that are shown and searched; the rest is for whoever takes the raw file."""
+"""Bytes of a file that are shown and searched; the raw file has the rest."""
 _MAX_LINE_CHARS = 4000
 _MAX_CHARS = 1_000_000
 _MAX_OUTLINE_UNITS = 3000
@@ -45,25 +46,25 @@ class DeclaredName:
     line: int
     end_line: int
     depth: int
-    """How many others it stands in."""
+    """How many others enclose it."""
     kind: str
     name: str
 
 
 @answer_type
 class FileLinks:
-    """Where a code host shows a file of a commit; empty texts where it does not."""
+    """Where a code host shows a file of a commit; empty if it does not."""
 
     host: str = ""
     """GitHub, GitLab, Gitea or Bitbucket."""
     file: str = ""
-    """The address of the file at a commit that stays."""
+    """The permanent address of the file at a commit."""
     line: str = ""
-    """What is added for a line, with `{start}`."""
+    """The suffix for a line, with `{start}`."""
     lines: str = ""
-    """What is added for several, with `{start}` and `{end}`."""
+    """The suffix for several lines, with `{start}` and `{end}`."""
     commits: str = ""
-    """The address of a commit, when its id is added."""
+    """The address of a commit, without its id."""
 
 
 @answer_type
@@ -77,25 +78,25 @@ class FileText:
     size: int
     """Bytes."""
     lines: int
-    """Lines of the file, or of its part that is shown where `truncated`."""
+    """Lines of the file, or of its shown part if `truncated`."""
     start_line: int
     """The first line of `text`."""
     text: str
-    """Whole lines but for long ones, which are cut; empty where `styled` lines are wanted, and of a binary file."""
+    """Whole lines, except for long ones, which are cut; empty if `styled` lines are requested or the file is binary."""
     complete: bool
-    """Whether these are all lines."""
+    """Whether these are all lines of the file."""
     truncated: bool = False
     """True: the file is too large, and only its first part can be shown."""
     binary: bool = False
     cut: dict[int, int] = field(default_factory=dict)
-    """How many characters are missing, by line."""
+    """How many characters are cut, by line."""
     outline: list[DeclaredName] = field(default_factory=list)
-    """Of the whole file, in order; empty beyond the first line."""
+    """What the whole file declares, in order; empty if `start` is not 1."""
     links: FileLinks = field(default_factory=FileLinks)
     modified: bool = False
-    """Whether it differs from HEAD, so that its lines may be others there."""
+    """Whether it differs from HEAD, where its lines may have other numbers."""
     reason: str = ""
-    """Why no index holds it; mostly empty."""
+    """Why no index holds it; usually empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +105,14 @@ class ListedFile:
 
     name: str
     size: int
-    """Bytes; -1 where it cannot be known."""
+    """Its size in bytes; -1 if unknown."""
     reason: str = ""
-    """Why no index holds it; mostly empty."""
+    """Why no index holds it; usually empty."""
 
 
 @answer_type
 class FolderList:
-    """What a folder holds by itself: its folders, then its files, in order of names."""
+    """The content of a folder: its folders, then its files, in order of names."""
 
     root: str
     path: str
@@ -124,7 +125,7 @@ class FolderList:
 
 @answer_type
 class NamesFound:
-    """Files and declared names, the most alike first."""
+    """Files and declared names, the best matches first."""
 
     files: list[str]
     """As root/path."""
@@ -133,24 +134,24 @@ class NamesFound:
 
 @answer_type
 class FoundLines:
-    """Where a text stands in a file."""
+    """Where a text occurs in a file."""
 
     root: str
     path: str
     lines: list[int]
-    """The first lines that hold it."""
+    """The first lines that contain it."""
     total: int
-    """How many lines hold it."""
+    """How many lines contain it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadFile:
-    """A file that may be opened, as it is now."""
+    """A file that may be opened, in its present state."""
 
     place: Place
     size: int
     text: str | None
-    """None of a binary file."""
+    """None for a binary file."""
     truncated: bool
     reason: str
 
@@ -160,8 +161,16 @@ class ReadFile:
         return self.place.reader.root
 
 
-def whole_file(roots: Roots, path: str) -> tuple[Path, Place, str]:
-    """Return a file that may be opened, its place, and why no index holds it, if so."""
+class OpenableFile(NamedTuple):
+    """A file that may be opened, its place, and why no index holds it, or an empty text."""
+
+    file: Path
+    place: Place
+    reason: str
+
+
+def whole_file(roots: Roots, path: str) -> OpenableFile:
+    """Return a file that may be opened, or raise NotServed."""
     place = roots.place(path)
     root = place.reader.root
     folder, _, name = place.inside.rpartition("/")
@@ -172,8 +181,8 @@ def whole_file(roots: Roots, path: str) -> tuple[Path, Place, str]:
     shown = {each.path for each in level.files} if level else set()
     reason = reasons.get(place.inside, "")
     if place.inside not in shown and not is_openable(reason):
-        raise NotServed(f"'{path}' is not opened here: {reason or 'it lies in a folder that is left out'}")
-    return root / place.inside, place, reason
+        raise NotServed(f"'{path}' cannot be opened here: {reason or 'it is in a folder that is left out'}")
+    return OpenableFile(root / place.inside, place, reason)
 
 
 def read_file(roots: Roots, path: str) -> ReadFile:
@@ -192,12 +201,12 @@ def read_file(roots: Roots, path: str) -> ReadFile:
 
 
 def file_text(request: FileLines, roots: Roots) -> FileText:
-    """Return some lines of a file from one on, and at its beginning what it declares and where else it is shown."""
+    """Return lines of a file from one on; with the first come its declarations and its addresses at a code host."""
     path, line, count = request.path, request.line, request.count
     read = read_file(roots, path)
     inside, every = read.place.inside, lines_of(read.text or "")
     if line > max(len(every), 1):
-        raise NotServed(f"'{path}' has {len(every)} lines; line {line} is none of them")
+        raise NotServed(f"'{path}' has {len(every)} lines; there is no line {line}")
     shown, cut = _window(every[line - 1 : line - 1 + count], line)
     first = line == 1
     declared = outline(inside, read.text or "")[:_MAX_OUTLINE_UNITS] if first and read.size <= MAX_FILE_BYTES else []
@@ -222,7 +231,7 @@ def file_text(request: FileLines, roots: Roots) -> FileText:
 
 
 def found_lines(request: Find, roots: Roots) -> FoundLines:
-    """Return the lines of a file that hold a text; capitals count only where the text has one."""
+    """Return the lines of a file that contain a text; capitals count only if it has one."""
     read, text = read_file(roots, request.path), request.text
     folded = text == text.lower()
     every = lines_of((read.text or "").lower() if folded else read.text or "")
@@ -238,7 +247,7 @@ def folder_list(request: Tree, roots: Roots) -> FolderList:
         raise NotServed(f"'{path}' is a file: give the folder that holds it")
     level = folder_level(place.reader.root, place.inside, open_ignored=place.reader.settings.index.open_ignored)
     if level is None:
-        raise NotServed(f"'{path}' is left out of what is served: an index would not hold it")
+        raise NotServed(f"'{path}' is not served: no index would include it")
     files = [(each.path, each.size, "") for each in level.files]
     files += [(each.path, _size(place, each.path), each.reason) for each in level.skipped if is_openable(each.reason)]
     entries: list[tuple[str, ListedFile | None]] = [(_name(folder), None) for folder in level.folders]
@@ -252,7 +261,7 @@ def folder_list(request: Tree, roots: Roots) -> FolderList:
 
 
 def names(request: Names, roots: Roots) -> NamesFound:
-    """Return the files whose paths hold all parts of a text, or whose names are like it, and the names that are."""
+    """Return the files whose paths contain all parts of a text or whose names resemble it, and such declared names."""
     if not request.path and roots.are_several:
         snapshots = roots.everything.view().snapshots()
     else:
@@ -270,7 +279,7 @@ def names(request: Names, roots: Roots) -> NamesFound:
 
 
 def _files_like(snapshot: Snapshot, text: str, most: int) -> list[str]:
-    """Return the paths that hold all parts of a text, the shortest first, then those whose last names are like it."""
+    """Return the paths that contain all parts of a text, the shortest first, then those whose names resemble it."""
     if snapshot not in _known_files:
         paths = list(_paths(snapshot))
         _known_files[snapshot] = paths, NameFinder(_name(path) for path in paths)
@@ -292,27 +301,27 @@ def _paths(snapshot: Snapshot) -> Iterator[str]:
 
 
 def links_to(links: HostLinks | None, path: str) -> FileLinks:
-    """Return where a code host shows a file, nowhere where none is known."""
+    """Return where a code host shows a file; empty links if no host is known."""
     if links is None:
         return FileLinks()
     return FileLinks(links.host, links.of_file(path), links.line, links.lines, links.commits)
 
 
-def check_file_line(read: ReadFile, path: str, line: int) -> None:
-    """Refuse a line that a file has not, and a file that has none."""
-    if read.text is None:
+def check_file_line(file: ReadFile, path: str, line: int) -> None:
+    """Refuse a line beyond the end of a file, and any line of a binary file."""
+    if file.text is None:
         raise InputError(f"'{path}' is a binary file: it has no lines")
-    if line > len(lines_of(read.text)):
+    if line > len(lines_of(file.text)):
         raise NotServed(f"'{path}' has no line {line}")
 
 
 def _window(lines: Sequence[str], first: int) -> tuple[list[str], dict[int, int]]:
-    """Return as many lines as an answer holds, long ones cut, and how much these lack."""
+    """Return as many lines as an answer holds, long ones cut, and how many characters are cut."""
     shown, cut, left = list[str](), dict[int, int](), _MAX_CHARS
     for number, line in enumerate(lines, first):
         if len(line) > _MAX_LINE_CHARS:
             cut[number] = len(line) - _MAX_LINE_CHARS - line.endswith("\n")
-            line = line[:_MAX_LINE_CHARS] + "\n" * line.endswith("\n")  # noqa: PLW2901
+            line = line[:_MAX_LINE_CHARS] + ("\n" if line.endswith("\n") else "")  # noqa: PLW2901
         left -= len(line)
         if left < 0 and shown:
             break

@@ -1,4 +1,4 @@
-"""Hold a commit that was found, and write it as text."""
+"""Define the record of a found commit, and write it as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NAMED = 4
 _MAX_LINE_CHARS = 300
 """Characters of a line that are shown."""
 _MAX_REASON_CHARS = 1000
-"""The same of a message, whose paragraph may be one line."""
+"""Characters of a line of a message that are shown; a paragraph may be one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +27,17 @@ class FoundCommit:
     subject: str
     body: str
     score: float
-    """What the ranking of code and documentation gives it, 0 to 1; 1 without a question."""
+    """The score of the ranking of code and documentation, 0 to 1; 1 without a question."""
     files: tuple[str, ...]
     """The changed files."""
     change: str = ""
-    """The file that `lines` are of."""
+    """The file that `lines` belong to."""
     lines: tuple[str, ...] = ()
-    """Telling lines of that change: added ones begin with `+`, removed ones with `-`, `@` names what they stand in."""
+    """The best lines of that change: added ones begin with `+`, removed ones with `-`; `@` names what encloses them."""
     reason: tuple[str, ...] = ()
-    """Telling lines of the body; all of a short one."""
+    """The best lines of the message's body; all of a short one."""
     root: str = ""
-    """Of commits of several repositories, the one that holds it."""
+    """Its root, in an answer from several repositories."""
 
 
 def commits_text(commits: Sequence[FoundCommit]) -> str:
@@ -46,7 +46,7 @@ def commits_text(commits: Sequence[FoundCommit]) -> str:
 
 
 def commit_text(commit: FoundCommit, *, whole: bool = False) -> str:
-    """Return a commit as text whose every line is fit for a terminal, with telling lines of its body, or all."""
+    """Return a commit as text that is safe for a terminal, with the best lines of its body, or all."""
     root = f"{commit.root} " if commit.root else ""
     author = commit.author.partition(" <")[0]
     first = f"{root}{commit.id[:10]} {commit.date[:10]} {author}: {commit.subject}"

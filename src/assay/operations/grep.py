@@ -31,35 +31,35 @@ from assay.search.expressions import matches_in, suited
 from assay.search.path_filters import keeping, reading_class
 
 MAX_BLOCK_BYTES = 16 << 20
-"""Bytes that are searched at once; a longer line is searched in pieces."""
+"""Bytes that are searched at a time; a longer line is searched in pieces."""
 _MAX_ARRIVED_BYTES = 1 << 18
-"""Bytes that are searched at once of what comes in while it is searched."""
+"""Bytes of a pipe that are searched at a time, as they arrive."""
 STANDARD_INPUT = "-"
 _HEAD, _GENERATED, _UNREADABLE = 8192, 3, "cannot be read: "
 MAX_UNRANKED_FILES = 100
-"""Files that match up to which no index is asked, which takes longer than it takes to find them."""
+"""Up to so many matching files are not ranked by an index, which takes longer than finding them."""
 _MAX_RANKED_HITS, _MAX_NAMED_FILES = 200, 50
-"""Hits of an index that order files, and files that its search is kept to by name."""
+"""Hits of an index that order files, and files that its search is limited to by name."""
 _SWAPPED = bytes.maketrans(b"\0\n", b"\n\0")
 
 
 @dataclass(frozen=True, slots=True)
 class Finder:
-    """What is looked for in lines."""
+    """A compiled pattern, and how files are read for it."""
 
     pattern: Any
-    """Its first group is what matches."""
+    """A finder whose first group is the match."""
     declaring: Any
     is_inverted: bool = False
     most: int = sys.maxsize
-    """Lines of a file after which it is left."""
+    """Matching lines per file after which the search of that file stops."""
     binary_files: str = "binary"
-    """What binary files are taken for: `binary`, `text` or `without-match`."""
+    """How binary files are treated: `binary`, `text` or `without-match`."""
     is_null: bool = False
     """Whether lines end in NUL."""
 
     def numbers(self, block: bytes) -> list[int]:
-        """Return which lines of a block match, from 0."""
+        """Return which lines of a block match, counted from 0."""
         found, at, number, pattern = list[int](), 0, 0, suited(self.pattern, block)
         while at < len(block) and (hit := pattern.search(block, at)):
             start = hit.start(1)
@@ -71,15 +71,15 @@ class Finder:
         return sorted({*range(len(_lines(block)))}.difference(found)) if self.is_inverted else found
 
     def parts(self, line: bytes) -> list[tuple[int, int]]:
-        """Return where a line matches; empty matches are none."""
+        """Return where a line matches, without empty matches."""
         return [(start, end) for start, end in matches_in(self.pattern, line) if start < end]
 
     def is_binary(self, block: bytes) -> bool:
-        """Say whether a block is not text, and is not to be taken for it."""
+        """Return whether a block is binary and is treated as such."""
         return self.binary_files != "text" and not self.is_null and b"\0" in block
 
     def as_written(self, text: bytes) -> bytes:
-        """Return a line, or part of one, as it stands in its file."""
+        """Return a line, or a part of one, as its file has it."""
         return text.translate(_SWAPPED) if self.is_null else text
 
 
@@ -90,51 +90,51 @@ class Line:
     number: int
     """From 1."""
     offset: int
-    """Of its first byte; of a file in another encoding, as if it were UTF-8."""
+    """The offset of its first byte; of a file in another encoding, as if it were UTF-8."""
     text: bytes
     is_match: bool
     is_binary: bool = False
-    """Whether it stands for all that is left of a file, which is not text, and of which a line matches."""
+    """Whether it stands for the rest of a binary file, in which a line matches."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchedFile:
-    """A file, what it is called, and what was found in it."""
+    """A file, its name in the output, and what was found in it."""
 
     name: str
     path: str
-    """Where it is opened."""
+    """The path to open."""
     is_named: bool = False
-    """Whether it was named, rather than found in a folder."""
+    """Whether it was named on the command line, rather than found in a folder."""
     count: int = 0
     """Lines that match."""
     is_binary: bool = False
     declares: bool = False
-    """Whether a line of it seems to declare what matches."""
+    """Whether one of its lines seems to declare what matches."""
     kind: int = 0
     """See `reading_class`."""
     problem: str = ""
-    """Why it cannot be read, as the system says it."""
+    """Why it cannot be read, in the words of the system."""
     is_stream: bool = False
-    """Whether it can be read once: standard input, a pipe."""
-    held: bytes | None = None
-    """What it holds, if that was read before."""
+    """Whether it can be read only once: standard input, a pipe."""
+    content: bytes | None = None
+    """Its content, if that was read before."""
 
-    def holding(self) -> SearchedFile:
-        """Return it so that it can be read again."""
+    def with_content(self) -> SearchedFile:
+        """Return the file with its content, so that it can be read again."""
         if not self.is_stream:
             return self
         with self._opened() as opened:
-            return replace(self, held=b"".join(_read(opened)), is_stream=False)
+            return replace(self, content=b"".join(_read(opened)), is_stream=False)
 
     def size(self) -> int | None:
-        """Return how many bytes it has, if that is known before it is read."""
+        """Return its size in bytes, if known before it is read."""
         is_input = self.path == STANDARD_INPUT and self.is_named
         status = os.fstat(sys.stdin.fileno()) if is_input else os.stat(self.path)  # noqa: PTH116  as `_opened`
         return status.st_size if S_ISREG(status.st_mode) else None
 
     def searched(self, finder: Finder) -> SearchedFile:
-        """Return it with what is found in it, or with what is wrong with it."""
+        """Search the file; return it with what was found, or with the error."""
         try:
             return self if self.problem else self._searched(finder)
         except OSError as error:
@@ -154,13 +154,13 @@ class SearchedFile:
         return replace(found, is_binary=is_binary) if is_binary else found
 
     def _traits(self, finder: Finder, block: bytes) -> dict[str, Any]:
-        """Return what orders it among other files, by the first block that matches."""
+        """Return the traits that order it among other files, by the first block that matches."""
         is_written = not unwritten_reason(block[:_HEAD].decode("utf-8", "replace"), self.name)
         kind = reading_class(self.name) if is_written and len(block) <= MAX_FILE_BYTES else _GENERATED
         return {"kind": kind, "declares": bool(finder.declaring.search(block))}
 
     def lines(self, finder: Finder, before: int, after: int) -> Iterator[Line]:
-        """Yield the lines that match and those around them."""
+        """Yield the lines that match, and those around them."""
         earlier, owed, first, left, offset = deque[Line](maxlen=before + 1), 0, 1, finder.most, 0
         for block in self._blocks(finder):
             numbers = set(finder.numbers(block)[:left])
@@ -182,14 +182,14 @@ class SearchedFile:
             first += block.count(b"\n")
 
     def _opened(self) -> RawIOBase | BytesIO:
-        if self.held is not None:
-            return BytesIO(self.held)
+        if self.content is not None:
+            return BytesIO(self.content)
         if self.path == STANDARD_INPUT and self.is_stream:
             return open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)  # it stays open
         return open(self.path, "rb", buffering=0)  # noqa: PTH123  # a thousand of them take half as long
 
     def _blocks(self, finder: Finder) -> Iterator[bytes]:
-        """Yield what it holds in whole lines, as UTF-8 if it is text in another encoding; with NUL as their end."""
+        """Yield its content in whole lines, UTF-16 text as UTF-8; the lines end in NUL if the finder says so."""
         with self._opened() as opened:
             rest = b""
             for read in _read(opened):
@@ -203,7 +203,7 @@ class SearchedFile:
 
 
 def _read(opened: RawIOBase | BytesIO) -> Iterator[bytes]:
-    """Yield what a file holds, of a pipe what has come in; as UTF-8 if it is UTF-16."""
+    """Yield the content of a file, of a pipe as it arrives; UTF-16 as UTF-8."""
     most = MAX_BLOCK_BYTES
     if not isinstance(opened, BytesIO):
         status = os.fstat(opened.fileno())
@@ -221,12 +221,12 @@ class FileChoice:
     """Which files are searched."""
 
     globs: tuple[str, ...] = ()
-    """Of names of files, those that leave out with `!`; the last that matches decides."""
+    """Globs of file names, `!` to exclude; the last match decides."""
     left_out_folders: tuple[str, ...] = ()
     folders: str = "recurse"
-    """What is done with a folder that is named: `recurse`, `skip` or `read`, which no system does."""
+    """What to do with a folder that is named: `recurse`, `skip` or `read`, which no system does."""
     devices: str = "read"
-    """What is done with a device or a pipe that is named: `read` or `skip`."""
+    """What to do with a device or a pipe that is named: `read` or `skip`."""
     label: str = "(standard input)"
 
 
@@ -250,7 +250,7 @@ def files_in(places: Sequence[str], choice: FileChoice) -> Iterator[SearchedFile
 
 
 def _named(place: str) -> SearchedFile:
-    """Return a file that was named."""
+    """Return a file that was named on the command line."""
     exists = Path(place).exists()
     problem = "" if exists else "No such file or directory"
     return SearchedFile(place, place, is_named=True, problem=problem, is_stream=exists and not Path(place).is_file())
@@ -267,14 +267,14 @@ def _below(place: str, keeps: Callable[[str], bool]) -> Iterator[SearchedFile]:
 
 
 def _keeping(choice: Sequence[str]) -> Callable[[str], bool]:
-    """Return what says whether globs keep a file: the last that matches decides, else whether the first leaves out."""
+    """Return a predicate of files by globs: the last match decides; without one, whether the first glob excludes."""
     rules = [(one[:1] != "!", _matching(one.removeprefix("!"))) for one in choice]
     otherwise = not rules or not rules[0][0]
     return lambda path: next((keeps for keeps, matches in reversed(rules) if matches(path)), otherwise)
 
 
 def _entering(left_out: Sequence[str]) -> Callable[[str], bool]:
-    """Return what says whether the folders of a path are all entered."""
+    """Return a predicate of paths: whether all folders of a path are searched."""
     rules = [_matching(each.rstrip("/")) for each in left_out]
 
     def folders(path: str) -> Iterator[str]:
@@ -284,7 +284,7 @@ def _entering(left_out: Sequence[str]) -> Callable[[str], bool]:
 
 
 def _matching(glob: str) -> Callable[[str], bool]:
-    """Return what says whether a glob matches a name, or a path if it has a slash."""
+    """Return a matcher of a glob for a name, or for a path if the glob has a slash."""
     if "/" in glob.removeprefix("./"):
         return keeping((glob,))
     pattern = re.compile(translate(glob.removeprefix("./")))
@@ -309,7 +309,7 @@ def _as_utf8(data: bytes) -> bytes:
 
 @cache
 def _named_encoding(here: Path) -> str:
-    """Return the encoding that the settings of a folder, or one above, name for text that does not say its own."""
+    """Return the encoding for text that does not declare its own, from the settings of a folder or one above it."""
     from assay.operations.root_settings import UserSettings, root_settings  # few files need it
 
     with suppress(AssayError):
@@ -318,16 +318,16 @@ def _named_encoding(here: Path) -> str:
     return ""
 
 
-def ordered(found: Sequence[SearchedFile], place: str, words: str) -> tuple[list[SearchedFile], str]:
-    """Return files in the order in which a reader wants them, and a note on what would order them better.
+def order_files(files: Sequence[SearchedFile], place: str, words: str) -> tuple[list[SearchedFile], str]:
+    """Order files for a reader; return them, and a note on why the order is not the best one.
 
     Code comes before tests, documentation and what is generated; of each, what declares the name comes first, then what
     answers the words of the pattern best, by the index of the folder around a place.
     """
     ranked, declaring, note = list[Path](), set[Path](), ""
-    if len(found) > MAX_UNRANKED_FILES and words:
+    if len(files) > MAX_UNRANKED_FILES and words:
         try:
-            ranked, declaring = _ranked(Path(place).resolve(), words, [Path(each.path).resolve() for each in found])
+            ranked, declaring = _ranked(Path(place).resolve(), words, [Path(each.path).resolve() for each in files])
         except (AssayError, OSError) as error:
             note = f"ordered without the index: {error}"
     ranks = {path: at for at, path in reversed([*enumerate(ranked)])}
@@ -337,11 +337,11 @@ def ordered(found: Sequence[SearchedFile], place: str, words: str) -> tuple[list
         declares = path in declaring if declaring else each.declares
         return each.kind, not declares, ranks.get(path, len(ranked)), each.name
 
-    return sorted(found, key=order), note
+    return sorted(files, key=order), note
 
 
 def _ranked(place: Path, words: str, files: Sequence[Path]) -> tuple[list[Path], set[Path]]:
-    """Return files best first as the index around a place ranks them, and those that declare the name that is asked."""
+    """Return files as the index around a place ranks them, best first, and those that declare the name asked for."""
     from assay.operations.root_settings import UserSettings, root_settings  # not where one file matches
     from assay.operations.workspace import last_workspace
     from assay.protocols import is_quick

@@ -1,4 +1,4 @@
-"""Define the records of an answer to a search, the same on every surface, and the cursors that name its next page.
+"""Define the records of an answer to a search, the same on every interface, and the cursors of its pages.
 
 A record is written as JSON as it is (`text.as_json`); Python gets the record itself.
 """
@@ -26,14 +26,14 @@ _T = TypeVar("_T")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def answer_type(cls: type[_T]) -> type[_T]:
-    """Make a class a frozen, slotted record whose fields' docstrings are in the schemas of MCP and HTTP."""
+    """Make a class a frozen, slotted record, the docstrings of whose fields are in the schemas of MCP and HTTP."""
     cls.__pydantic_config__ = {"use_attribute_docstrings": True}  # type: ignore[attr-defined]
     return dataclass(frozen=True, slots=True)(cls)
 
 
 @answer_type
 class OtherPlace:
-    """A further place that a hit stands for."""
+    """A further place that a hit represents."""
 
     path: str
     start_line: int
@@ -57,50 +57,50 @@ class FoundUnit:
     start_line: int
     end_line: int
     score: float
-    """For search the probability that this is right, 0 to 1."""
+    """For a search, the probability that this is right, 0 to 1."""
     symbol: str
     kind: str
     language: str
     text: str
-    """Whole lines; empty where only names are wanted."""
+    """Whole lines; empty if only names are requested."""
     signature: str = ""
-    """What declares it, without its body."""
+    """Its declaration, without the body."""
     complete: bool = True
-    """Whether this is all of the function; where not, read the file around it."""
+    """Whether this is all of the function; if not, read the file around it."""
     parent: str = ""
-    """The names around it, outermost first, with dots between; for prose the headings above."""
+    """The enclosing names, outermost first, joined by dots; for prose the headings above."""
     lines: list[int] = field(default_factory=list)
-    """Which lines the text has where it has only the telling ones; of names alone, those that match."""
+    """The numbers of the lines in the text, if it has only some; with names alone, the lines that match."""
     description: str = ""
-    """What a language model wrote about it, if one did."""
+    """A description by a language model, if there is one."""
     why: dict[str, float] = field(default_factory=dict)
-    """The parts of the score, if asked for."""
+    """The parts of the score, if requested."""
     changed_by: str = ""
-    """With these, subject and date of the commit like the question that says most for its file."""
+    """With these, subject and date of the commit like the question that votes most for its file."""
     root: str = ""
-    """Of an answer from several roots, the one that holds this."""
+    """Its root, in an answer from several roots."""
     others: list[OtherPlace] = field(default_factory=list)
-    """What this stands for: overloads, copies in other roots; where hits are grouped, further members of its type."""
+    """What this hit represents: overloads, copies in other roots; with grouping, other members of its type."""
     more: list[str] = field(default_factory=list)
-    """The same in words: +3 in Task: retry:40, stop:52, run:61."""
+    """The same as text: +3 in Task: retry:40, stop:52, run:61."""
     line: int = 0
-    """The line that was asked for, where one was: of a trace, of a message, of a call."""
+    """The line that was asked for, if one was: of a trace, of a message, of a call."""
 
     @property
     def rows(self) -> str:
-        """Its lines with their numbers."""
+        """Return its lines with their numbers."""
         return with_line_numbers(self.text, self.lines or count(max(self.start_line, 1)), self.line)
 
     @property
     def chunk(self) -> Chunk:
-        """The unit as what searches it has it, for what chooses among its lines."""
+        """Return the unit as a chunk, from whose lines some are chosen."""
         name = f"{self.path}:{self.start_line}-{self.end_line}"
         return Chunk(name, **{name: getattr(self, name) for name in _OF_CHUNK})
 
 
 @answer_type
 class Answer:
-    """What was found, best first; a sequence of its hits.
+    """The hits of a search, best first; a sequence of hits.
 
     >>> import assay
     >>> answer = assay.search("where is mail sent", ".")
@@ -111,41 +111,41 @@ class Answer:
     """
 
     root: str
-    """Empty if several were searched: then each hit has its own."""
+    """Empty if several roots were searched: then each hit has its own."""
     hits: list[FoundUnit]
     relevant: bool = True
     """False: nothing here is likely to be right; these are only the nearest."""
     stale: bool = False
-    """True: files changed that are not in the index yet; ask again for what is in them."""
+    """True: changed files are not in the index yet; ask again to include them."""
     cursor: str = ""
     """For the next page; empty at the end."""
     corrected: list[str] = field(default_factory=list)
-    """The queries as they were searched for, where the spelling of one was corrected or one was not in English."""
+    """The queries as they were searched, if spelling was corrected or one was not in English."""
     notes: list[str] = field(default_factory=list)
-    """What the answer does without, and why, and which languages are not read; mostly empty."""
+    """What the answer lacks, and why, and which languages are not supported; usually empty."""
     language: str = ""
-    """The language that a query was read in, where that is not English."""
+    """The language of a query that is not in English."""
     problems: list[str] = field(default_factory=list)
-    """Served folders that were not searched, and why; mostly empty."""
+    """Served folders that were not searched, and why; usually empty."""
     truncated: bool = False
     """True: some served folders are still being indexed for the first time."""
     matches: int = -1
-    """How often the query's quoted texts and expressions stand in what is searched; -1 without any."""
+    """How often the query's quoted texts and expressions occur in what is searched; -1 without any."""
     matched_files: int = -1
     """In how many files."""
     docs: list[FoundUnit] = field(default_factory=list)
-    """Sections of documentation beside code, where they are likely and no mode was chosen; in an order of their own."""
+    """Sections of documentation beside code, if they are likely and no mode was chosen; ordered separately."""
     commits: list[FoundCommit] = field(default_factory=list)
-    """What changed something, where that is asked; the newest first."""
+    """The commits that changed something, if that is asked; the newest first."""
     docs_first: bool = False
-    """True: how something is done was asked, and documentation answers that first."""
+    """True: the question asks how to do something, and documentation answers that first."""
 
     def __bool__(self) -> bool:
-        """Say whether anything was found."""
+        """Return whether anything was found."""
         return bool(self.hits or self.docs or self.matches > 0)
 
     def __len__(self) -> int:
-        """Count the hits."""
+        """Return the number of hits."""
         return len(self.hits)
 
     def __iter__(self) -> Iterator[FoundUnit]:
@@ -153,7 +153,7 @@ class Answer:
         return iter(self.hits)
 
     def __getitem__(self, place: int) -> FoundUnit:
-        """Return a hit by its place."""
+        """Return a hit by its position."""
         return self.hits[place]
 
 
@@ -163,7 +163,7 @@ _OF_CHUNK = (
 
 
 def record(hit: Hit, *, explain: bool = False) -> FoundUnit:
-    """Return a hit as it is answered."""
+    """Return the record of a hit."""
     chunk = hit.chunk
     why = {name: round(value, 3) for name, value in hit.why.items() if abs(value) >= 0.0005} if explain else {}
     others = tuple(each for each in hit.others if not is_within(each, chunk))
@@ -180,26 +180,26 @@ def record(hit: Hit, *, explain: bool = False) -> FoundUnit:
     )
 
 
-def is_within(chunk: Chunk, shown: FoundUnit | Chunk) -> bool:
-    """Say whether a chunk lies in what is shown."""
-    same = (chunk.root, chunk.path) == (shown.root, shown.path)
-    return same and shown.start_line <= chunk.start_line and chunk.end_line <= shown.end_line
+def is_within(chunk: Chunk, unit: FoundUnit | Chunk) -> bool:
+    """Return whether a chunk lies within a unit."""
+    same = (chunk.root, chunk.path) == (unit.root, unit.path)
+    return same and unit.start_line <= chunk.start_line and chunk.end_line <= unit.end_line
 
 
 def rooted_path(root: str, path: str) -> str:
-    """Return a path behind its root, if it has one."""
+    """Return a path below its root's name, if it has one."""
     return str(PurePosixPath(root, path)) if root else path
 
 
 def qualified_name(unit: FoundUnit) -> str:
-    """Return the name of a unit below the names around it."""
+    """Return the name of a unit with the names that enclose it."""
     joint = " > " if unit.kind in {"section", "cell"} else "."
     return joint.join(part for part in (unit.parent, unit.symbol) if part)
 
 
 @singledispatch
 def as_text(answer: Any) -> str:
-    """Return an answer as text for a model; the module of each operation has the writer of its answer."""
+    """Return an answer as text for a model, with the writer of its operation's module."""
     raise TypeError(f"no text for {type(answer).__name__}")
 
 
@@ -208,7 +208,7 @@ def _(answer: Answer) -> str:
     units = list(map(unit_text, answer.hits))
     names_only = answer.hits and not any(hit.text for hit in answer.hits)
     problems = [f"not searched: {problem}" for problem in answer.problems]
-    stale = ["files changed that are not in the index yet; ask again for what is in them"] if answer.stale else []
+    stale = ["changed files are not in the index yet; ask again to include them"] if answer.stale else []
     notes = [*notes_of(answer), *problems, *stale, *([matches_text(answer)] if answer.matches >= 0 else [])]
     found = ["\n".join(units)] if names_only else units
     docs = ["\n".join(map(unit_text, answer.docs))] if answer.docs else []
@@ -217,11 +217,11 @@ def _(answer: Answer) -> str:
 
 
 def notes_of(answer: Answer) -> Iterator[str]:
-    """Yield what is to be known about an answer, but for roots that were not searched."""
+    """Yield notes on an answer, except for roots that were not searched."""
     if not answer.hits and not answer.docs:
         yield "nothing found"
     elif not answer.relevant:
-        yield "nothing relevant here, it seems; these are only the nearest"
+        yield "probably nothing relevant here; these are only the nearest"
     if answer.corrected:
         how = f"read as {answer.language}" if answer.language else "spelling corrected"
         yield f"{how}: {'; '.join(map(repr, answer.corrected))}"
@@ -234,7 +234,7 @@ def matches_text(answer: Answer) -> str:
 
 
 def joined(blocks: Sequence[str], cursor: str) -> str:
-    """Return blocks of text with what names the next page."""
+    """Join blocks of text, and add the cursor of the next page."""
     return "\n\n".join([*blocks, *([f"more with cursor {cursor}"] if cursor else [])])
 
 
@@ -252,7 +252,7 @@ def unit_text(unit: FoundUnit) -> str:
 
 
 def with_line_numbers(text: str, numbers: Iterable[int], marked: int = 0) -> str:
-    """Return lines with their numbers in the file: whoever reads code has to say where it is; one may be marked."""
+    """Return lines with their numbers in the file, so that a model can cite them; one may be marked."""
     lines = text.rstrip("\n").split("\n") if text else []
     rows = zip(lines, numbers, strict=False)
     return "\n".join(f"{'>' if number == marked else ''}{number:5} {line}".rstrip() for line, number in rows)
@@ -263,7 +263,7 @@ _PLAIN = Struct(f">Q{_HASH_BYTES}s{_HASH_BYTES}s")
 
 
 class NotOfThisList(InputError):
-    """A cursor is of another question, or of files as they were before."""
+    """A cursor belongs to another question, or to an earlier version of the files."""
 
 
 _NONE = "invalid cursor; omit it for the first page"
@@ -275,7 +275,7 @@ def cursor(offset: int, question: Any, version: str) -> str:
 
 
 def offset_of(text: str, question: Any, version: str) -> int:
-    """Return how many entries came before; 0 without a cursor."""
+    """Return how many entries precede a cursor; 0 without one."""
     if not text:
         return 0
     try:

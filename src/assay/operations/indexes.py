@@ -1,4 +1,4 @@
-"""Find the root of a path, and make its encoder and index, as yet neither opened nor refreshed."""
+"""Find the root of a path, and build its encoder and index, neither opened nor refreshed yet."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MEMORY = Path("/dev/shm")  # noqa: S108  the system's folder of files in memory
 
 
 AnyIndex = FolderIndex
-"""An index of one root, wherever it lies."""
+"""An index of one root, in a folder or in a bucket."""
 
 
 def clone_of(url: str, *, refresh: bool = True, options: Sequence[str] = ()) -> Path:
@@ -47,7 +47,7 @@ def clone_of(url: str, *, refresh: bool = True, options: Sequence[str] = ()) -> 
 
 
 def root_of(path: str, *, refresh: bool = True, hint: bool = False) -> Path:
-    """Return the folder of a path or of a git URL, or say what to do; `hint` is for one that stood after a question."""
+    """Return the folder of a path or of a git URL, or raise InputError; `hint`: the path followed a question."""
     if is_url(path):
         return clone_of(path, refresh=refresh)
     if is_bucket(path):
@@ -66,14 +66,14 @@ def root_of(path: str, *, refresh: bool = True, hint: bool = False) -> Path:
 
 
 def location_of(root: Path, settings: Settings) -> Path:
-    """Return where the index of a root lies: where the settings say, else in the user's cache."""
+    """Return the location of a root's index: that of the settings, or one in the user's cache."""
     if settings.index.location:
         return Path(located(settings.index.location, root))
     return default_location(root)
 
 
 def encoder_of(settings: Settings) -> Encoder:
-    """Return the encoder that the settings name; one that is slower than a look-up is given a memory."""
+    """Return the encoder that the settings name; one that is slower than a look-up has a cache."""
     encoder: Encoder = plugins.make("encoder", settings.encoder.spec)
     if is_quick(encoder):
         return encoder
@@ -83,7 +83,7 @@ def encoder_of(settings: Settings) -> Encoder:
 
 
 def index_of(root: Path, settings: Settings) -> AnyIndex:
-    """Return the index of a root, as yet neither opened nor refreshed."""
+    """Return the index of a root, neither opened nor refreshed yet."""
     folder, encoder = _folder_of(root, settings), encoder_of(settings)
     if settings.index.refresh:
         return FolderIndex(root, folder, encoder, build_of(settings), _describe_by(settings.index.describe))
@@ -99,7 +99,7 @@ def _folder_of(root: Path, settings: Settings) -> IndexFolder:
 
 
 def _bucket_folder(root: Path, place: BucketPlace, cache_gb: float) -> IndexFolder:
-    """Return where the index of a root lies in a bucket: under the name that was given, else that of its repository."""
+    """Return the folder in a bucket of a root's index: of the name that was given, or of its repository."""
     if place.name:
         return shared_folder(place, cache_gb)
     if origin := origin_of(root):
@@ -109,7 +109,7 @@ def _bucket_folder(root: Path, place: BucketPlace, cache_gb: float) -> IndexFold
 
 
 def shared_folder(place: BucketPlace, cache_gb: float, origin: str = "") -> IndexFolder:
-    """Return where one repository lies in a bucket; with an origin, an index of another one is refused."""
+    """Return the folder of one repository in a bucket; with an origin, an index of another one is refused."""
     from assay.store.copies import LocalCopies, SharedPlace  # not for folders
 
     shelf = platformdirs.user_cache_path("assay") / "buckets"
@@ -124,19 +124,19 @@ def shared_folder(place: BucketPlace, cache_gb: float, origin: str = "") -> Inde
 
 
 def _relatives(root: Path) -> list[IndexFolder]:
-    """Return the indexes in the user's cache of the same folder in other worktrees of its repository."""
+    """Return the indexes, in the user's cache, of the same folder in other worktrees of its repository."""
     return [IndexFolder(default_location(each)) for each in other_worktrees(root)]
 
 
 class PrunedIndex(NamedTuple):
-    """An index that was removed, for the folder that it was of is gone."""
+    """An index that was removed, because its folder is gone."""
 
     root: str
     freed_bytes: int
 
 
 def prune_indexes() -> list[PrunedIndex]:
-    """Remove the indexes in the user's cache whose folders are gone, but those that are being written."""
+    """Remove the indexes in the user's cache whose folders are gone, except those that are being written."""
     pruned = []
     for place in sorted(platformdirs.user_cache_path("assay").glob("*/")):
         folder = IndexFolder(place)
@@ -155,23 +155,23 @@ def descriptions_file() -> Path:
 NO_DESCRIPTIONS = "none"
 
 
-def _describe_by(wanted: str) -> Callable[[Sequence[Chunk]], list[Chunk]]:
-    """Return what gives chunks the descriptions that are known, if any are wanted: by one chat, or by any."""
+def _describe_by(author: str) -> Callable[[Sequence[Chunk]], list[Chunk]]:
+    """Return the function that adds known descriptions to chunks: those of one chat, of any, or none."""
 
     def describe(chunks: Sequence[Chunk]) -> list[Chunk]:
         file = descriptions_file()
-        if wanted == NO_DESCRIPTIONS or not file.exists():
+        if author == NO_DESCRIPTIONS or not file.exists():
             return list(chunks)
         from assay.operations.open_chat import chat_name  # and sqlite: only where there are descriptions
         from assay.search.descriptions import author_of, with_descriptions
 
-        return with_descriptions(file, chunks, author_of(chat_name(wanted)) if wanted else "")
+        return with_descriptions(file, chunks, author_of(chat_name(author)) if author else "")
 
     return describe
 
 
 def index_out_of_memory(root: Path, settings: Settings, refusal: UnwritableIndex) -> AnyIndex:
-    """Return the index of a root in a folder that ends with this process, in memory where the system has such."""
+    """Return the index of a root in a folder that is removed when this process ends, in memory if the system can."""
     try:
         folder = tempfile.mkdtemp(prefix="assay-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
     except OSError:
@@ -181,7 +181,7 @@ def index_out_of_memory(root: Path, settings: Settings, refusal: UnwritableIndex
 
 
 def build_of(settings: Settings) -> Build:
-    """Return how an index is built: the settings that count when it is made."""
+    """Return how an index is built, from the settings that affect it."""
     index = settings.index
     return Build(
         chunk_lines=index.chunk_lines,

@@ -1,4 +1,4 @@
-"""Ask several queries of several corpora and unite the answers, with all places of what the queries quote.
+"""Search several corpora for several queries and unite the answers, with all places of what the queries quote.
 
 Quotes that stand nowhere are dropped first, with a note. This is the one way from queries to hits, for commands,
 servers and programs alike.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.errors import DamagedIndex, MissingExtra, ModelUnavailable
 from assay.operations.corpus_search import CorpusAnswer, Listing, hits_by_depth, one_list, read_queries
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 def without_missing(searches: Sequence[JointSearch], queries: Sequence[Query]) -> tuple[list[Query], list[str]]:
-    """Return queries without the quoted texts that no text holds, and a note on each: a quote may be of a person."""
+    """Return queries without the quoted texts that occur nowhere, and a note on each: a person may be quoted."""
     kept, notes = [], []
     for query in queries:
         if query.exact and not any(_keeps_any(each, replace(query, patterns=())) for each in searches):
             quoted = " and ".join(f'"{text}"' for text in query.exact)
-            notes.append(f"no text that is searched holds {quoted} letter by letter; searched without that")
+            notes.append(f"no searched text contains {quoted} exactly; searched without it")
             query = replace(query, exact=())  # noqa: PLW2901  the same query from here on
         kept.append(query)
     return kept, notes
@@ -46,12 +46,12 @@ def _keeps_any(search: JointSearch, query: Query) -> bool:
 
 
 def _asks_something(query: Query) -> bool:
-    """Say whether a query asks for more than texts in quotes that nothing holds."""
+    """Return whether a query asks for more than quoted texts."""
     return query.reads_text or not query.text or query_words(query.text).by_meaning
 
 
 def matches_of(searches: Sequence[JointSearch], queries: Sequence[Query], *, rooted: bool) -> tuple[TextMatch, ...]:
-    """Return where texts and expressions stand, for a reader; paths begin with their root if there are several."""
+    """Return where texts and expressions occur; paths begin with their root if there are several."""
     from assay.search.text_matches import MAX_MATCHES, text_matches  # not for most searches
 
     found: set[TextMatch] = set()
@@ -67,25 +67,25 @@ def matches_of(searches: Sequence[JointSearch], queries: Sequence[Query], *, roo
 
 @dataclass(frozen=True, slots=True)
 class JointAnswer:
-    """The hits of some queries in some searches, best first, and what is to be known about them."""
+    """The hits of some queries in some searches, best first, and notes on them."""
 
     hits: tuple[Hit, ...]
     relevant: bool = True
     """Whether the best hit is likely right, rather than only the nearest."""
     corrected: tuple[str, ...] = ()
-    """The queries as they were searched for, if the spelling of one was corrected, or one was not in English."""
+    """The queries as they were searched, if the spelling of one was corrected, or one was not in English."""
     language: str = ""
-    """The language that a query was read in, if that is not English."""
+    """The language of a query that is not in English."""
     stale: bool = False
-    """Whether files changed that are not in the index: another process is indexing them, or it cannot be written."""
+    """Whether changed files are not in the index: another process is indexing them, or it cannot be written."""
     notes: tuple[str, ...] = ()
-    """What the answer does without, and why: a reranker, or the words of a language that is not read."""
+    """What the answer lacks, and why: a reranker, or the words of a language that is not supported."""
     matches: tuple[TextMatch, ...] | None = None
-    """Every place that holds what a query quotes or one of its expressions."""
+    """Every place of what a query quotes or of one of its expressions."""
     problems: tuple[Problem, ...] = ()
-    """Roots that could not be asked, each with the reason; the hits are those of the others."""
+    """Roots that could not be searched, each with the reason; the hits are from the others."""
     sections: tuple[Hit, ...] = ()
-    """Of documentation, beside code."""
+    """Sections of documentation, beside code."""
 
 
 def joint_answer(  # noqa: PLR0913  what is asked of what, and how it is listed
@@ -97,7 +97,7 @@ def joint_answer(  # noqa: PLR0913  what is asked of what, and how it is listed
     rooted: bool,
     guesses: bool = False,
 ) -> JointAnswer:
-    """Ask every query what some searches search, and return one answer; their probabilities compare as they are.
+    """Search for every query in all searches, and return one answer; their probabilities are comparable as they are.
 
     With `rooted`, each chunk knows which root it is from; paths are relative to it. `listed` makes one list of the hits
     of the first search and those of each deeper one; how it begins does not depend on the limit. With `guesses`, an
@@ -124,11 +124,11 @@ def _answer(
     answers = [_ask(each, read, depth, guesses=guesses) for each in searches]
     quoting = [query for query in queries if query.reads_text]
     unread = [one for one, query in zip(readings, queries, strict=True) if not (one.is_read or query.reads_text)]
-    notes += [note for _, _, note in answers] + [unread_note(one.language) for one in unread]
-    asked = [search for _, search, _ in answers]
+    notes += [each.note for each in answers] + [unread_note(one.language) for one in unread]
+    asked = [each.search for each in answers]
     named = _looked_up(asked, queries, rooted=rooted, guesses=guesses)
     notes += named.every_note
-    found = [one for one, _, _ in answers]
+    found = [each.answer for each in answers]
     understood = asks_more and any(one.is_read for one in readings)
     return JointAnswer(
         hits=tuple(with_looked_up(named, _united(answers, rooted=rooted))[:depth]),
@@ -144,13 +144,13 @@ def _answer(
 
 
 def _is_relevant(answers: Sequence[CorpusAnswer], queries: Sequence[Query], *, understood: bool) -> bool:
-    """Say whether some answer is likely right: each hit of a query that quotes or is an expression holds it."""
+    """Return whether some answer is likely right; the hits of a query that quotes or is an expression always are."""
     holds_text = all(query.reads_text for query in queries) and any(answer.hits for answer in answers)
     return holds_text or (understood and any(answer.relevant for answer in answers))
 
 
 def _read(searches: Sequence[JointSearch], queries: Sequence[Query]) -> tuple[list[Query], list[Reading]]:
-    """Return queries in English, and how each was read; a text that is looked up is searched for as it stands."""
+    """Return queries in English, and how each was read; a text that is looked up is not translated."""
     found, readings = read_queries(queries)
     for at, (query, reading) in enumerate(zip(queries, readings, strict=True)):
         if reading.text != query.text and any(each.corpus_search.holds(query) for each in searches):
@@ -158,24 +158,32 @@ def _read(searches: Sequence[JointSearch], queries: Sequence[Query]) -> tuple[li
     return found, readings
 
 
-def _united(answers: Sequence[tuple[CorpusAnswer, JointSearch, str]], *, rooted: bool) -> list[Hit]:
-    """Return the hits of all searches, best first; those of one stay in its order."""
-    return _in_one([(found.hits, search) for found, search, _ in answers], rooted=rooted)
+class _SearchAnswer(NamedTuple):
+    """The answer of one search, the search, and why it is not reranked as its settings ask, or an empty text."""
+
+    answer: CorpusAnswer
+    search: JointSearch
+    note: str
 
 
-def _sections(answers: Sequence[tuple[CorpusAnswer, JointSearch, str]], *, rooted: bool) -> list[Hit]:
-    return _in_one([(found.sections, search) for found, search, _ in answers], rooted=rooted)[:SECTIONS]
+def _united(answers: Sequence[_SearchAnswer], *, rooted: bool) -> list[Hit]:
+    """Return the hits of all searches, best first; the hits of one search keep their order."""
+    return _in_one([(each.answer.hits, each.search) for each in answers], rooted=rooted)
 
 
-def _in_one(found: Sequence[tuple[Sequence[Hit], JointSearch]], *, rooted: bool) -> list[Hit]:
+def _sections(answers: Sequence[_SearchAnswer], *, rooted: bool) -> list[Hit]:
+    return _in_one([(each.answer.sections, each.search) for each in answers], rooted=rooted)[:SECTIONS]
+
+
+def _in_one(answers: Sequence[tuple[Sequence[Hit], JointSearch]], *, rooted: bool) -> list[Hit]:
     hits: list[Hit] = []
-    for own, search in found:
+    for own, search in answers:
         hits += (_of_root(hit, search.members[0].name) for hit in own) if rooted else own
-    return hits if len(found) == 1 else sorted(hits, key=lambda hit: (-hit.score, hit.chunk.root, hit.chunk.path))
+    return hits if len(answers) == 1 else sorted(hits, key=lambda hit: (-hit.score, hit.chunk.root, hit.chunk.path))
 
 
 def _looked_up(searches: Sequence[JointSearch], queries: Sequence[Query], *, rooted: bool, guesses: bool) -> LookedUp:
-    """Return what queries name, and what the operations that they ask for find; each place knows its root if asked."""
+    """Return what queries name, and the answers of their operations; with `rooted`, each place knows its root."""
     is_asked = guesses and any(operations_asked(query.text) for query in queries)
     members = [member for each in searches for member in each.members] if is_asked else []
     named = [(each.corpus_search.looked_up(queries), each.members[0].name) for each in searches]
@@ -184,41 +192,39 @@ def _looked_up(searches: Sequence[JointSearch], queries: Sequence[Query], *, roo
     return united(both)
 
 
-def _of_roots(found: Sequence[tuple[LookedUp, str]], *, rooted: bool) -> list[LookedUp]:
+def _of_roots(looked_up: Sequence[tuple[LookedUp, str]], *, rooted: bool) -> list[LookedUp]:
     if not rooted:
-        return [one for one, _ in found]
-    return [one._replace(hits=tuple(_of_root(hit, name) for hit in one.hits)) for one, name in found]
+        return [one for one, _ in looked_up]
+    return [one._replace(hits=tuple(_of_root(hit, name) for hit in one.hits)) for one, name in looked_up]
 
 
-def _ask(
-    joint: JointSearch, queries: Sequence[Query], k: int, *, guesses: bool
-) -> tuple[CorpusAnswer, JointSearch, str]:
-    """Return the answer of one search, what gave it, and how it is not reranked as its settings ask, if it is not.
-
-    What is damaged is left out where it is not all there is.
-    """
+def _ask(joint: JointSearch, queries: Sequence[Query], k: int, *, guesses: bool) -> _SearchAnswer:
+    """Return the answer of one search; damaged roots are left out unless all are."""
     search = joint.corpus_search
     try:
-        return search.answer(queries, k, guesses=guesses), joint, ""
+        return _SearchAnswer(search.answer(queries, k, guesses=guesses), joint, "")
     except (ModelUnavailable, MissingExtra) as error:
         if not (reranker := search.settings.reranker):
             raise
-        return search.answer(queries, k, reranked=False), joint, f"not reranked by '{reranker}': {error}"
+        note = f"not reranked by '{reranker}': {error}"
+        return _SearchAnswer(search.answer(queries, k, reranked=False), joint, note)
     except DamagedIndex:
         if len(joint.members) == 1:
             raise
     return _ask(joint.without_damaged(), queries, k, guesses=guesses)
 
 
-def _corrected(queries: Sequence[Query], read: Sequence[Query], answers: Sequence[CorpusAnswer]) -> tuple[str, ...]:
-    """Return the queries as the first search that corrects one searched for them; none where that is what was typed."""
-    before = [query.text for query in read]
+def _corrected(
+    queries: Sequence[Query], in_english: Sequence[Query], answers: Sequence[CorpusAnswer]
+) -> tuple[str, ...]:
+    """Return the queries as the first search corrected them; none if no search did."""
+    before = [query.text for query in in_english]
     texts = next((found.texts for found in answers if found.texts != before), before)
     return () if texts == [query.text for query in queries] else tuple(texts)
 
 
 def _of_root(hit: Hit, name: str) -> Hit:
-    """Return a hit that knows its root, by the name of the one that was searched alone if it does not."""
+    """Return a hit that knows its root: its own, or the name of the only one that was searched."""
     return hit if hit.chunk.root else _with_chunks(hit, lambda chunk: replace(chunk, root=name))
 
 

@@ -23,15 +23,15 @@ from assay.values import Problem
 
 @dataclass(frozen=True)
 class JointSearch:
-    """Some workspaces that are searched in one pass."""
+    """Workspaces that are searched in one pass."""
 
     members: tuple[Workspace, ...]
     problems: tuple[Problem, ...] = field(default=(), compare=False)
-    """Of roots that had to be left out."""
+    """The damage of roots that had to be left out."""
 
     @cached_property
     def corpus_search(self) -> CorpusSearch:
-        """Return what searches them; one alone knows words and filters from before."""
+        """Return the corpus search of all members; that of a single one keeps its caches."""
         if len(self.members) == 1:
             return self.members[0].corpus_search
         first = self.members[0]
@@ -42,7 +42,7 @@ class JointSearch:
         return CorpusSearch(snapshot, first.index.encoder, first.settings.search, guard, said)
 
     def without_damaged(self) -> JointSearch:
-        """Return the same without the damaged ones, which it names; raise DamagedIndex where that leaves none."""
+        """Return the same without the damaged members, which `lacking` names; raise DamagedIndex if none is left."""
         damage = {member.name: member.index.check() for member in self.members}
         problems = [
             Problem(member.name, f"the index is corrupt: {damage[member.name]}; {member.guard.rebuild} rebuilds it")
@@ -55,12 +55,12 @@ class JointSearch:
         return JointSearch(whole, (*self.problems, *problems))
 
     def _damage(self) -> str:
-        """Return what is damaged of any member."""
+        """Return the damage of each member."""
         return next((found for member in self.members if (found := member.index.check())), "")
 
 
 def joint_searches(workspaces: Sequence[Workspace]) -> list[JointSearch]:
-    """Return what searches some workspaces in as few passes as their settings allow."""
+    """Group workspaces into as few searches as their settings allow."""
     if len(workspaces) == 1:
         return [JointSearch(tuple(workspaces))]
     groups: dict[tuple[str, SearchSettings], list[Workspace]] = {}

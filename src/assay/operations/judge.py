@@ -39,9 +39,9 @@ _MAX_CHATS = 3
 ScreenerOf = Callable[[Chat, Steps], Screener]
 FirstPairs = Callable[[int], Sequence[Pair]]
 QUICK = ("signals", "asks", "signals+asks", "grades")
-"""Judges that are no agents."""
+"""Judges without agents."""
 _OF_AGENTS = ("config", "votes", "max_tries", "prompts")
-"""Options that only agents heed."""
+"""Options that only agents use."""
 
 
 def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
@@ -54,7 +54,7 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
     encoder: Encoder | None = None,
     screener_of: ScreenerOf | None = None,
 ) -> Judge:
-    """Return the judge of these settings, with what its parts need; `encoder` is for `signals`.
+    """Build the judge of settings from its parts; `encoder` is for `signals`.
 
     `screener_of` makes the screener of a model, where the settings name one.
     """
@@ -66,7 +66,7 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
     if settings.judge != "agents":
         raise InputError(f"unknown judge '{settings.judge}'; known: agents, {', '.join(QUICK)}")
     if not 1 <= len(chats) <= _MAX_CHATS:
-        raise InputError(f"{len(chats)} models; wanted one, two that have to agree, or a third that decides")
+        raise InputError(f"{len(chats)} models; give one, two that have to agree, or three, of which the third decides")
     execute = Executor(runner_of, installs) if runner_of and installs else None
     parts = configured(settings.config, execute, Fixer(installs) if installs else None)
     if settings.screener and parts.screen is None:
@@ -109,13 +109,13 @@ def _signals_judge(
         from assay.judge.trials import Trials
 
         if runner_of is None:
-            raise InputError(f"the judge 'signals' with the sandbox '{settings.sandbox}' needs what runs programs")
+            raise InputError(f"the judge 'signals' with the sandbox '{settings.sandbox}' needs a runner of programs")
         trials = Trials(runner_of, steps)
     return SignalsJudge(settings.weights, prior=settings.prior, trials=trials, encoder=encoder)
 
 
 def _screener_of(settings: CampaignSettings, encoder: Encoder | None, first: FirstPairs, say: Say) -> ScreenerOf:
-    """Return what makes the screener of a model; bounds that are to be found are found by the first pairs."""
+    """Return a function that opens the screener of a model, and finds missing bounds on the first pairs."""
     from assay.judge import screeners
 
     def screener(chat: Chat, steps: Steps) -> Screener:
@@ -129,7 +129,7 @@ def _screener_of(settings: CampaignSettings, encoder: Encoder | None, first: Fir
 
         def asked_first() -> Sequence[Pair]:
             pairs = first(screeners.FIRST)
-            say(f"asking {chat.name} about {counted(len(pairs), 'pair')} to find out what is unclear to it")
+            say(f"asking {chat.name} about {counted(len(pairs), 'pair')} to find the bounds of its screener")
             return pairs
 
         asks = screeners.with_bounds(asks, asked_first, chat, steps, settings.prior)
@@ -143,7 +143,7 @@ def _screener_of(settings: CampaignSettings, encoder: Encoder | None, first: Fir
 def open_judge(
     options: JudgeOptions, out: Path | None = None, say: Say = lambda _: None, first: FirstPairs = lambda _: []
 ) -> Iterator[JudgeFactory]:
-    """Give the judge that the options ask for, of a campaign with records at `out`; sandboxes end with the block.
+    """Open the judge of options, for a campaign with records at `out`; its sandboxes end with the block.
 
     `first` gives so many of the pairs, drawn, by which a screener finds its bounds.
     """
@@ -183,12 +183,12 @@ def open_judge(
 
 
 def encoder_of(spec: str) -> Encoder | None:
-    """Return the encoder of a spec, None of an empty one."""
+    """Return the encoder of a spec, None for an empty one."""
     return plugins.make("encoder", spec) if spec else None
 
 
 def _check(options: JudgeOptions, kind: str) -> None:
-    """Refuse what is unknown, and options that have no effect beside others."""
+    """Refuse unknown values, and options that have no effect beside others."""
     if options.config not in CONFIGURATIONS:
         raise InputError(f"unknown configuration '{options.config}'; {nearest(options.config, list(CONFIGURATIONS))}")
     _check_kind(options, kind)
@@ -234,7 +234,7 @@ def _check_kind(options: JudgeOptions, kind: str) -> None:
 def open_chats(
     specs: Sequence[str], options: JudgeOptions | ModelOptions, out: Path | None, stack: ExitStack
 ) -> list[Chat]:
-    """Return the models, which share one budget; what was spent before, by the records at `out`, counts."""
+    """Return the models, which share one budget; what the records at `out` say was spent before counts."""
     before = past(out) if out and options.budget else Past()
     budget = budget_of(options.budget, before.tokens, before.cost) if options.budget else None
     chats = (open_chat(spec, stack, budget=budget, rate=options.rate) for spec in specs)
@@ -296,13 +296,13 @@ def judge_file(request: JudgeRequest, say: Say, reporter: CampaignReporter) -> T
     if request.fresh:
         start_fresh(request.out)
     if cut(request.out):
-        say(f"the last line of {request.out} was cut: what it said is done again")
+        say(f"the last line of {request.out} was truncated: its pair is judged again")
 
-    def drawn(size: int) -> list[Pair]:
+    def draw_pairs(size: int) -> list[Pair]:
         readable = (each for each in read().pairs if isinstance(each, Pair))
         return nsmallest(size, readable, key=lambda pair: pair.digest)  # a hash: as good as drawn
 
-    with open_judge(request.judge, request.out, say, first=drawn) as factory:
+    with open_judge(request.judge, request.out, say, first=draw_pairs) as factory:
         reporter.on_start(total)
         return run(
             pairs(),
@@ -324,7 +324,7 @@ def judge_pairs(
     say: Say,
     on_verdict: Callable[[Tally], None] | None = None,
 ) -> tuple[list[Judgment], Tally]:
-    """Judge pairs as a campaign that goes on in its file; return what it holds about them, and how far it came."""
+    """Judge pairs as a campaign that resumes from its file; return its verdicts on them, and its progress."""
     wanted = {pair.digest for pair in _all(pairs) if isinstance(pair, Pair)}
     with open_judge(options, file, say) as factory:
         tally = run(
@@ -362,7 +362,7 @@ def judge(
     budget: str = "",
     allow_execution: bool = False,
 ) -> list[Verdict]:
-    r"""Say of each pair whether the code answers the query; a pair may be two texts.
+    r"""Judge for each pair whether the code answers the query; a pair may be two texts.
 
     Without a model the evidence of both texts decides, and with `allow_execution` what the code does on the examples
     that its query shows, in a sandbox. With `chat` (`openai:MODEL`, `ollama:MODEL`, …) agents decide; a second model
@@ -398,7 +398,7 @@ def _pair(number: str, pair: Pair | tuple[str | Query, str | Chunk]) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class PairChoice:
-    """What was chosen from what."""
+    """What was chosen, and from what."""
 
     queries: int
     asked: int
@@ -408,21 +408,21 @@ class PairChoice:
     """Code snippets with the text of another one."""
     counts: CandidateCounts
     kinds: Mapping[str, int] | None = None
-    """How many snippets are testable, and how many are not for which reason; None where nobody asked."""
+    """How many snippets are testable, and how many are not, by reason; None if that was not requested."""
     depths: Depths | None = None
 
 
 def choose_pairs(
     request: CandidatesRequest, on_problems: Callable[[Sequence[Problem]], None], progress: Progress | None = None
 ) -> PairChoice:
-    """Write the snippets nearest to each query, by the mean cosine of some encoders; rows without use are told."""
+    """Write the snippets nearest to each query, by the mean cosine of some encoders; unusable rows are reported."""
     from assay.judge import candidates
     from assay.operations.indexes import encoder_of as index_encoder
     from assay.search.retrievers import exhaustive
     from assay.settings import EncoderSettings, Settings
 
     if request.figure and (not request.labels or request.figure.suffix not in {".svg", ".png"}):
-        raise InputError(f"--figure {request.figure}: wanted a name that ends in .svg or .png, and --labels FILE")
+        raise InputError(f"--figure {request.figure}: give a name that ends in .svg or .png, and --labels FILE")
     problems: list[Problem] = []
     every_query = candidates.queries_of(request.queries, problems)
     codes = candidates.codes_of(request.corpus, problems)

@@ -1,4 +1,4 @@
-"""Say which files that are not indexed hold what was asked letter by letter and is nowhere else.
+"""Find files that are not indexed, but contain a quoted text or a name that occurs nowhere else.
 
 They are read for a quoted text, and for a name that is all that is asked, where the index has no match: minified and
 generated files, and those that are too large. So much is read that nobody waits for it.
@@ -26,14 +26,14 @@ _NAME = re.compile(r"[^\W\d]\w{2,}")
 
 
 class _LeftOutFile(NamedTuple):
-    """A file, with the reason for which it is not indexed, or not whole."""
+    """A file, with the reason why it is not indexed, or not whole."""
 
     path: str
     reason: str
 
 
 def left_out_note(searches: Sequence[JointSearch], queries: Sequence[Query], matches: int) -> str:
-    """Return a note on the files that are not indexed and hold what is asked, or nothing.
+    """Return a note on the files that are not indexed and contain what is asked, or an empty text.
 
     `matches` are in the index.
     """
@@ -58,7 +58,7 @@ def _sought(searches: Sequence[JointSearch], query: Query, matches: int) -> tupl
 
 
 def _holding(members: Sequence[Workspace], sought: Sequence[Sequence[str]]) -> Iterator[_LeftOutFile]:
-    """Yield the files that hold every text of one of some queries; of the first bytes, as many as are read in all."""
+    """Yield the files that contain every text of one of some queries; at most a limit of bytes is read in all."""
     left = MAX_READ_BYTES
     for member in members:
         for path, reason in _left_out(member):
@@ -72,7 +72,7 @@ def _holding(members: Sequence[Workspace], sought: Sequence[Sequence[str]]) -> I
 
 
 def _left_out(member: Workspace) -> Iterator[_LeftOutFile]:
-    """Yield the files that are not indexed, and those of which a line is cut."""
+    """Yield the files that are not indexed, and those with a line that is cut."""
     for skipped in member.report.skipped:
         if _REASON.match(skipped.reason):
             yield _LeftOutFile(skipped.path, skipped.reason.partition(",")[0])
@@ -82,7 +82,7 @@ def _left_out(member: Workspace) -> Iterator[_LeftOutFile]:
 
 
 def _read(member: Workspace, path: str, most: int) -> bytes:
-    """Return the beginning of a file, or nothing where it cannot be read."""
+    """Return the beginning of a file, or nothing if it cannot be read."""
     try:
         with from_utf8(member.index.root, path).open("rb") as file:
             return file.read(most)

@@ -1,4 +1,4 @@
-"""Hold the roots of one command or program: opened when they are first searched, and as they were until a refresh."""
+"""Keep the roots of one command or program: each is opened at the first search, and stays as it is until a refresh."""
 
 from __future__ import annotations
 
@@ -28,36 +28,36 @@ if TYPE_CHECKING:
 
 
 class LocalReader:
-    """One root, its index opened when somebody searches it."""
+    """One root, whose index is opened at the first search."""
 
     def __init__(
         self, named: NamedRoot, open_it: Callable[[], Workspace], index: AnyIndex | None, progress: Progress | None
     ) -> None:
-        """Take a root and what opens it; with an index where that lies in a bucket."""
+        """Keep a root and the function that opens it; with an index if that lies in a bucket."""
         self.root, self.name, self.settings = named
         self._open, self._index, self._progress = open_it, index, progress
         self.is_here = index is None
         """Whether its files are on this machine."""
         self.last_view: WorkspaceView | None = None
-        """What was opened; None before somebody searched."""
+        """The open root; None before the first search."""
 
     @cached_property
     def history(self) -> History:
-        """The commits of the root's repository, not indexed before somebody asks."""
+        """The commits of the root's repository, indexed at the first question."""
         from assay.operations.commits import History  # and git: not for a search
 
         return History(self.root, self.settings, self._progress)
 
     @property
     def index(self) -> AnyIndex:
-        """Return the index as it compares with the files, opened or not."""
+        """Return the index, opened or not, to compare it with the files."""
         if self.last_view:
             return self.last_view.workspace.index
         return self._index or index_of(self.root, self.settings)
 
     @property
     def checked_s(self) -> float | None:
-        """How long ago the files were looked at; None where they never were."""
+        """Seconds since the files were last checked; None if they never were."""
         return 0.0 if self.last_view else None
 
     def view(self) -> WorkspaceView:
@@ -65,25 +65,25 @@ class LocalReader:
         return self.last_view or self.show(self._open())
 
     def show(self, workspace: Workspace) -> WorkspaceView:
-        """Answer from a workspace from now on."""
+        """Answer from another workspace from now on."""
         report = workspace.report
         self.last_view = WorkspaceView(workspace, report, workspace.snapshot.state, report.stale)
         return self.last_view
 
 
 class LocalRoots:
-    """The folders, git URLs and places in buckets that one command or program names, as operations ask them."""
+    """The folders, git URLs and places in buckets that one command or program names, as operations see them."""
 
     def __init__(
         self, paths: Sequence[str], how: RootOpening, say: Say = lambda _: None, *, is_full: bool = False
     ) -> None:
-        """Take what was named and how it is opened; `say` is told what is odd about an index, in full what it holds."""
+        """Keep what was named and how to open it; `say` is called with notes on an index, with `is_full` a summary."""
         self._paths, self._how, self._say, self._is_full = paths, how, say, is_full
         self._views: dict[tuple[str, ...], RootsView] = {}
 
     @cached_property
     def readers(self) -> Sequence[LocalReader]:
-        """Every root, each once; what is wrong with the first is raised where none is there."""
+        """Every root, once; raises the first error if there is none."""
         errors: dict[str, AssayError] = {}
         folders = [path for path in self._paths if not is_bucket(path)]
         readers = [self._reader(each) for each in named_roots(folders, self._how, errors)]
@@ -97,14 +97,14 @@ class LocalRoots:
             raise next(iter(errors.values()))
         return readers
 
-    def _heard(self, workspace: Workspace) -> Workspace:
+    def _report_notes(self, workspace: Workspace) -> Workspace:
         for note in (*notes_of(workspace), *([summary(workspace.report)] if self._is_full else [])):
             self._say(note)
         return workspace
 
     def _reader(self, named: NamedRoot, index: AnyIndex | None = None) -> LocalReader:
         def open_it() -> Workspace:
-            return self._heard(open_root(named, self._how, index))
+            return self._report_notes(open_root(named, self._how, index))
 
         return LocalReader(named, open_it, index, self._how.progress)
 
@@ -115,7 +115,7 @@ class LocalRoots:
 
     @property
     def are_several(self) -> bool:
-        """Whether more than one was named, or a place that holds several."""
+        """Whether several were named, or a place that holds several."""
         return len(self._paths) != 1 or holds_many(self._paths[0])
 
     @property
@@ -130,12 +130,12 @@ class LocalRoots:
         return self.readers[0].settings
 
     def opened(self, globs: tuple[str, ...] = ()) -> OpenedRoots:
-        """Open the roots that globs keep, and say what is odd about each."""
+        """Open the roots that globs allow, and report the notes on each."""
         found = open_many(self._paths, replace(self._how, repositories=globs))
-        return found._replace(workspaces=tuple(map(self._heard, found.workspaces)))
+        return found._replace(workspaces=tuple(map(self._report_notes, found.workspaces)))
 
     def view(self, globs: Sequence[str] = ()) -> RootsView:
-        """Return those that globs keep and that can be opened, with what is wrong with the others."""
+        """Return the roots that globs allow and that can be opened, with the errors of the others."""
         key = tuple(globs)
         if key not in self._views:
             workspaces, problems = self.opened(key)
@@ -144,28 +144,28 @@ class LocalRoots:
             self._views[key] = RootsView(searches, problems, truncated=False, version=state)
         return self._views[key]
 
-    def place(self, asked: str = "") -> Place:
-        """Return the place of a path, as it is seen from the current folder or else from a root."""
-        if not asked and self.are_several:
+    def place(self, target: str = "") -> Place:
+        """Return the place of a path, seen from the current folder or from a root."""
+        if not target and self.are_several:
             raise InputError("several folders are searched; say which one")
-        if not asked or asked in {each.name for each in self.readers}:
-            return Place(next(each for each in self.readers if asked in {"", each.name}))
+        if not target or target in {each.name for each in self.readers}:
+            return Place(next(each for each in self.readers if target in {"", each.name}))
         if len(self.readers) == 1 and not self.readers[0].is_here:
-            return Place(self.readers[0], asked)
-        paths = [(each, path.resolve()) for each in self.readers for path in (Path(asked), each.root / asked)]
+            return Place(self.readers[0], target)
+        paths = [(each, path.resolve()) for each in self.readers for path in (Path(target), each.root / target)]
         inside = [(each, path) for each, path in paths if path.is_relative_to(each.root)]
         there = [(each, path) for each, path in inside if path.exists()]
         if not there:
             name = self.readers[0].name
-            outside = f"'{asked}' is not below '{name}': name its folder as PATH"
-            raise NotServed(outside if Path(asked).exists() else f"no such file or folder: '{asked}'")
+            outside = f"'{target}' is not below '{name}': name its folder as PATH"
+            raise NotServed(outside if Path(target).exists() else f"no such file or folder: '{target}'")
         reader, path = max(there, key=lambda pair: len(pair[0].root.parts))
         below = path.relative_to(reader.root).as_posix()
         return Place(reader, "" if below == "." else below)
 
 
 def parsed_place(place: str) -> tuple[str, int]:
-    """Take `FILE:LINE` apart, or a line of a trace or of what a tool prints; a column or a range is passed over."""
+    """Parse `FILE:LINE`, or a line of a trace or of a tool's output; a column or a range is ignored."""
     found = re.fullmatch(r"(.+?):(\d+)(?:[:-]\d+)*:?", place)
     if found and int(found[2]) and Path(found[1]).exists():
         return found[1], int(found[2])
@@ -180,7 +180,7 @@ def parsed_place(place: str) -> tuple[str, int]:
 
 
 def root_and_file(typed: str) -> tuple[str, str]:
-    """Return the root that a PATH means, and of a file its path below that root.
+    """Return the root of a PATH, and the path of a file below its root.
 
     The root of a file is the nearest folder above it that has an index or is a repository, else its own folder.
     """
@@ -193,7 +193,7 @@ def root_and_file(typed: str) -> tuple[str, str]:
 
 
 def roots_and_globs(paths: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """Return the roots that PATHs mean, and where they are files of one root the globs that keep to these."""
+    """Return the roots of PATHs, and the globs of those that are files, of one root."""
     places = list(map(root_and_file, paths))
     roots, files = list(dict.fromkeys(root for root, _ in places)), [file for _, file in places if file]
     if files and (len(roots) > 1 or len(files) < len(places)):

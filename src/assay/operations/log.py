@@ -1,4 +1,4 @@
-"""Answer with the past: the commits that changed lines of a file, who wrote each line, and commits by meaning."""
+"""Answer questions about the past: which commits changed lines, who wrote each line, and commits by meaning."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from assay.search.history import CommitFilter
 from assay.terms import tokens
 
 _MAX_CONCURRENT = 3
-"""Reading history takes a process that may compute for seconds: others wait."""
+"""Histories that are read at a time: each takes a process that may compute for seconds."""
 _WAIT_S = 5.0
 _running = BoundedSemaphore(_MAX_CONCURRENT)
 
@@ -37,7 +37,7 @@ class HistoryBusy(AssayError):
 
 @answer_type
 class BlameAnswer:
-    """Which commits wrote lines of a file."""
+    """The commits that wrote lines of a file."""
 
     root: str
     path: str
@@ -59,18 +59,18 @@ class HistoryCommit:
     subject: str
     body: str
     patch: str
-    """What it changed of the lines, as a unified diff; the end of a long one is left out."""
+    """How it changed the lines, as a unified diff; a long one is cut."""
 
 
 @answer_type
 class HistoryAnswer:
-    """How lines of a file came to be, newest first."""
+    """The history of lines of a file, newest first."""
 
     root: str
     path: str
     commits: list[HistoryCommit]
     complete: bool
-    """False: there are older ones, or looking for them took too long."""
+    """False: there are older commits, or the search for them took too long."""
     links: FileLinks
     """Where a code host shows the file and its commits."""
 
@@ -101,20 +101,20 @@ def history(request: LineHistory, roots: Roots) -> HistoryAnswer:
     return HistoryAnswer(read.place.reader.name, inside, commits, complete, links_to(host_links(read.root), inside))
 
 
-def _changes(read: ReadFile, line: int, end_line: int, k: int) -> tuple[list[line_history.LineChange], bool]:
-    inside = read.place.inside
-    now = line_history.head_lines(read.root, inside, read.text or "")
+def _changes(file: ReadFile, line: int, end_line: int, k: int) -> tuple[list[line_history.LineChange], bool]:
+    inside = file.place.inside
+    now = line_history.head_lines(file.root, inside, file.text or "")
     if not now.exists:
         return [], True
-    span = now.span(line, min(end_line, len(lines_of(read.text or "")))) if line else None
+    span = now.span(line, min(end_line, len(lines_of(file.text or "")))) if line else None
     if line and span is None:
         return [], True
-    return line_history.changes(read.root, inside, span, k)
+    return line_history.changes(file.root, inside, span, k)
 
 
 @contextmanager
 def _reading_slot() -> Iterator[None]:
-    """Hold one of the slots for reading a history, after waiting a while for it."""
+    """Hold one of the slots for reading a history; wait for it for a while."""
     if not _running.acquire(timeout=_WAIT_S):
         raise HistoryBusy(f"{_MAX_CONCURRENT} histories are being read already; ask again in a moment")
     try:
@@ -126,7 +126,7 @@ def _reading_slot() -> Iterator[None]:
 _CHANGED = 12
 """Changed lines of a commit that are shown of a unit."""
 _REASON = 12
-"""Lines of its message's body: without a question none of them is known to be the wanted one."""
+"""Lines of a message's body without a question, which would say which ones matter."""
 
 
 def log(request: Log, roots: Roots, *, is_text: bool = False) -> LogAnswer:
@@ -136,7 +136,7 @@ def log(request: Log, roots: Roots, *, is_text: bool = False) -> LogAnswer:
     """
     if request.line:
         if request.query or request.keep != LogKeep():
-            raise InputError("line says which commits: leave out query, author, since, until and file")
+            raise InputError("line selects the commits: leave out query, author, since, until and file")
         return _unit_log(request, roots, is_text=is_text)
     if request.path or not roots.are_several:
         place = roots.place(request.path)
@@ -162,7 +162,7 @@ def _newest(commit: FoundCommit) -> float:
 
 
 def _unit_log(request: Log, roots: Roots, *, is_text: bool = False) -> LogAnswer:
-    """Return the commits that changed the unit around a line, the newest first, each with what it changed there."""
+    """Return the commits that changed the unit around a line, newest first, each with its changes there."""
     path, line = request.path, request.line
     file = read_file(roots, path)
     check_file_line(file, path, line)
@@ -179,14 +179,14 @@ def _unit_log(request: Log, roots: Roots, *, is_text: bool = False) -> LogAnswer
 
 
 def _changed_lines(patch: str) -> tuple[str, ...]:
-    """Return the changed lines of a unified diff, the first of many."""
+    """Return the changed lines of a unified diff, at most a limit of them."""
     rows = [row for row in patch.splitlines() if row[:1] in {"+", "-"} and row[:4] not in {"+++ ", "--- "}]
     more = (f"… {len(rows) - _CHANGED} more",) if len(rows) > _CHANGED else ()
     return (*rows[:_CHANGED], *more)
 
 
 def _fitting(commits: Sequence[FoundCommit], budget: int, *, is_text: bool) -> list[FoundCommit]:
-    """Return as many commits as a budget holds; of the first, as much of its message."""
+    """Return as many commits as a budget holds; of the first, as much of its message as fits."""
     left, is_one = budget - OVERHEAD, len(commits) == 1
     shown = fitting(commits, left, lambda commit: _cost(commit, is_text=is_text, whole=is_one))
     return shown or [_shorten_body(commit, left, is_text=is_text) for commit in commits[:1]]
@@ -196,14 +196,14 @@ def _cost(commit: FoundCommit, *, is_text: bool, whole: bool) -> int:
     return tokens(commit_text(commit, whole=whole)) if is_text else cost(commit)
 
 
-def _shorten_body(commit: FoundCommit, left: int, *, is_text: bool) -> FoundCommit:
-    """Return a commit with as many lines of its body as fit, and then without those of its change."""
+def _shorten_body(commit: FoundCommit, budget: int, *, is_text: bool) -> FoundCommit:
+    """Return a commit with as many lines of its body as fit, and without those of its change."""
     body = commit.body.splitlines()
 
     def first(count: int) -> FoundCommit:
         return replace(commit, body="\n".join(body[:count]), lines=())
 
-    return first(most_fitting(len(body), left, lambda count: _cost(first(count), is_text=is_text, whole=True)))
+    return first(most_fitting(len(body), budget, lambda count: _cost(first(count), is_text=is_text, whole=True)))
 
 
 @as_text.register

@@ -1,4 +1,4 @@
-"""Open the chat of a spec, within a budget and at a pace; it ends with a stack."""
+"""Open the chat of a spec, with a budget and a rate, for as long as a stack of contexts lasts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
 def open_chat(spec: str, stack: ExitStack, *, budget: Budget | None = None, rate: str = "") -> Chat:
-    """Return the chat of a spec; those that are given one budget share it, each keeps to the rate by itself."""
+    """Return the chat of a spec; several can share one budget, and each keeps to the rate by itself."""
     from assay.llm.wrappers import BudgetedChat, Pace, PacedChat
 
     inner = plugins.make("chat", spec)
@@ -43,7 +43,7 @@ def chat_name(spec: str) -> str:
 
 
 def remembered(chat: Chat, stack: ExitStack) -> Chat:
-    """Return a chat that pays once for each prompt, whichever campaign asks; a script stays one of its own."""
+    """Return a chat that pays once for each prompt in all campaigns; replies of a script are not shared."""
     if chat.name.startswith("scripted:"):
         return chat
     from platformdirs import user_cache_path
@@ -56,7 +56,7 @@ def remembered(chat: Chat, stack: ExitStack) -> Chat:
 
 
 def budget_of(text: str, tokens: int = 0, usd: float = 0.0) -> Budget:
-    """Return the budget that a text allows, of which so much is spent; without end where it does not say."""
+    """Return the budget of a text, with what was spent before; unlimited if the text has no limit."""
     from assay.llm.endpoint import Spend
     from assay.llm.wrappers import Budget
 
@@ -65,12 +65,12 @@ def budget_of(text: str, tokens: int = 0, usd: float = 0.0) -> Budget:
 
 
 def rate_of(text: str) -> tuple[float, float]:
-    """Return how many requests and how many tokens a minute a text allows, without end where it does not say."""
+    """Return the requests and tokens per minute that a text allows; unlimited if it has no limit."""
     return _amounts(text, "rate", "req", "500req, 200ktok or 2Mtok")
 
 
 def _amounts(text: str, what: str, unit: str, examples: str) -> tuple[float, float]:
-    """Return the amount of a unit and of tokens that a text names."""
+    """Return the amount of a unit and that of tokens in a text."""
     amounts = {unit: math.inf, "tok": math.inf}
     for part in filter(None, re.split(r"[,\s]+", text.strip())):
         match = _AMOUNT.fullmatch(part)

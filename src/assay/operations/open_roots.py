@@ -23,7 +23,7 @@ from assay.store.place import holds_many, is_bucket, located
 from assay.values import Problem
 
 _NAMED = 3
-"""Roots that are named in an error as examples."""
+"""Roots that an error names as examples."""
 
 
 class OpenedRoots(NamedTuple):
@@ -35,20 +35,20 @@ class OpenedRoots(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RootOpening:
-    """How roots are opened."""
+    """Options of opening roots."""
 
     settings_of: Callable[[Path], Settings]
     refresh: bool = True
     progress: Progress | None = None
     patience_s: float | None = None
     hint: bool = False
-    """Whether paths stood after a question, so that a missing one may be a word of it."""
+    """Whether paths followed a question, so that a missing one may be a word of it."""
     check_all: bool = False
-    """Whether every byte of an index is read before, and what is damaged rebuilt."""
+    """Whether every byte of an index is read first, and damage is repaired."""
     strict: bool = False
-    """Whether the first root that cannot be opened is an error."""
+    """Whether the first root that cannot be opened raises an error."""
     repositories: tuple[str, ...] = ()
-    """Globs of the names or paths of those to open, as `kept_repositories` takes them."""
+    """Globs of the names or paths of roots to open, as `kept_repositories` reads them."""
 
 
 def roots_in(places: Iterable[str]) -> list[str]:
@@ -64,7 +64,7 @@ def _roots_at(place: str) -> list[str]:
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"cannot read the roots in '{place}': {error}") from error
         roots = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
-        found = "no root in it: write one folder or URL a line"
+        found = "it lists no root: write one folder or URL per line"
     elif path.is_dir():
         raise InputError(f"--roots '{place}' is one folder: give '{place}/*' for those in it, or the folder as PATH")
     else:
@@ -77,7 +77,7 @@ def _roots_at(place: str) -> list[str]:
 
 
 def kept_repositories(roots: Sequence[str], globs: Sequence[str]) -> list[str]:
-    """Return the roots whose name or whole path matches a glob, or all; one that starts with `!` leaves out."""
+    """Return the roots whose name or whole path matches a glob, or all; one that starts with `!` excludes."""
 
     def is_called(root: str, names: Sequence[str]) -> bool:
         return any(
@@ -89,19 +89,19 @@ def kept_repositories(roots: Sequence[str], globs: Sequence[str]) -> list[str]:
 
 
 def _ends(root: str, glob: str) -> bool:
-    """Say whether as many folders at the end of a path as a glob names match it."""
+    """Return whether the last folders of a path match a glob with as many folders."""
     return "/" in glob and fnmatchcase("/".join(Path(root).parts[-1 - glob.count("/") :]), glob)
 
 
 def repository_name(root: str) -> str:
-    """Return what people call a root: the last part of its path or URL."""
+    """Return the usual name of a root: the last part of its path or URL."""
     if is_url(root):
         return root.rstrip("/").replace(":", "/").rpartition("/")[2].removesuffix(".git")
     return Path(root).name or Path(root).resolve().name or root
 
 
 def open_many(paths: Sequence[str], how: RootOpening) -> OpenedRoots:
-    """Open every root that can be opened, each once; raise what is wrong with the first where none can.
+    """Open every root that can be opened, each once; raise the first error if none can.
 
     Each path is a folder, the URL of a git repository, or a place in a bucket, whose repositories are read as they are
     and come last. All that can be is checked before any index is made.
@@ -124,12 +124,12 @@ def open_many(paths: Sequence[str], how: RootOpening) -> OpenedRoots:
 def _none_kept(folders: Sequence[str], globs: Sequence[str]) -> InputError:
     names = some_of(map(repository_name, folders), _NAMED)
     there = f": there are {names}" if names else ""
-    return InputError(f"no repository is left by --repo {' '.join(globs)}{there}")
+    return InputError(f"no repository matches --repo {' '.join(globs)}{there}")
 
 
 @contextmanager
 def _noting(name: str, how: RootOpening, errors: dict[str, AssayError]) -> Iterator[None]:
-    """Keep what goes wrong with a root, unless every root has to be opened."""
+    """Record the error of a root, unless every root has to be opened."""
     try:
         yield
     except AssayError as error:
@@ -139,7 +139,7 @@ def _noting(name: str, how: RootOpening, errors: dict[str, AssayError]) -> Itera
 
 
 class NamedRoot(NamedTuple):
-    """A root, what it was called by whoever named it, and its settings."""
+    """A root, the name that was given to it, and its settings."""
 
     root: Path
     name: str
@@ -147,7 +147,7 @@ class NamedRoot(NamedTuple):
 
 
 def named_roots(paths: Sequence[str], how: RootOpening, errors: dict[str, AssayError] | None = None) -> list[NamedRoot]:
-    """Return every folder and clone, each once; what is wrong with some is added to the errors."""
+    """Return every folder and clone, each once; adds what is wrong with the others to the errors."""
     roots: dict[Path, str] = {}
     found, errors = [], {} if errors is None else errors
     for path in paths:
@@ -166,19 +166,19 @@ def named_roots(paths: Sequence[str], how: RootOpening, errors: dict[str, AssayE
 
 
 def _published(place: str, how: RootOpening, errors: dict[str, AssayError]) -> Iterator[Workspace]:
-    """Open the repositories of a place in a bucket, or the one that it names, as they are there."""
-    from assay.operations.published import fetched_ahead, published  # not for a search in a folder
+    """Open the repositories of a place in a bucket, or the one that it names, read-only."""
+    from assay.operations.published import fetch_ahead, published  # not for a search in a folder
 
     settings = how.settings_of(Path(place))
     check(settings.search)
     found = published(place, settings, lambda names: kept_repositories(names, how.repositories))
-    for name, index in fetched_ahead(found):
+    for name, index in fetch_ahead(found):
         with _noting(name, how, errors):
             yield open_root(NamedRoot(index.root, name, settings), how, index)
 
 
 def open_root(each: NamedRoot, how: RootOpening, index: AnyIndex | None = None) -> Workspace:
-    """Open one root; an `index` that lies in a bucket is read as it is there."""
+    """Open one root; an `index` in a bucket is only read."""
     if index is not None:
         check(each.settings.search)
         return Workspace(index, index.refresh(), each.settings, name=each.name)

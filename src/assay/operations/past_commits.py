@@ -1,4 +1,4 @@
-"""Keep what the commits of a root say of its files, beside their index.
+"""Index what the commits of a root say of its files, beside its index.
 
 It is brought up to date when a search wants it, and at first while files are indexed, by a process of its own. Where it
 cannot be had, a search answers by the files alone, and `status` says why.
@@ -22,18 +22,18 @@ from assay.store.snapshot import Snapshot
 
 
 class PastCommits:
-    """The commits of one root as they are when they are first needed, or the reason why none are read."""
+    """The commits of one root, opened when they are first needed, or the reason why there are none."""
 
     def __init__(self, root: Path, settings: Settings) -> None:
         self._root, self._is_writer = root, settings.index.refresh
         self._index = CommitIndex(root, past_location(root), VOTING_COMMITS)
         self._state = ""
         self.why_not = _why_none(root, settings)
-        """Why there is nothing to look for, or to be had, or empty."""
+        """Why there are no commits to search, or empty."""
 
     @cached_property
     def snapshot(self) -> Snapshot | None:
-        """Return the newest commits, indexed now if they are not yet; where another process indexes, its last ones."""
+        """Return the newest commits, indexing new ones; if another process is indexing, its last ones."""
         if self.why_not:
             return None
         try:
@@ -44,14 +44,14 @@ class PastCommits:
             return None
 
     def is_current(self) -> bool:
-        """Say whether nothing was committed since it was asked, as far as it was."""
+        """Return whether nothing was committed since the last snapshot, as far as there was one."""
         if "snapshot" in vars(self) and not self.why_not:
             with suppress(AssayError, OSError):
                 return self._now() == self._state
         return True
 
     def summary(self) -> str:
-        """Say what is indexed of the history, without changing it, or why nothing is."""
+        """Return what is indexed of the history, without changing it, or why nothing is."""
         if self.why_not:
             return f"none: {self.why_not}"
         try:
@@ -63,7 +63,7 @@ class PastCommits:
 
     @contextmanager
     def made_beside(self) -> Iterator[None]:
-        """Index all commits in a process of its own while something else is done, where none are indexed yet."""
+        """Index all commits in another process while the body runs, if none are indexed yet."""
         from assay.search.index_build import can_fork, forked  # what parses is loaded where something is indexed
 
         wait: Callable[[], None] | None = None
@@ -85,7 +85,7 @@ class PastCommits:
 
 
 def past_until(root: Path, commit: str, settings: Settings) -> PastChanges | None:
-    """Return what the commits of a repository up to one of them, or to the newest, say; None where none are read."""
+    """Return the index of a repository's commits up to one of them or to the newest; None if none are read."""
     if _why_none(root, settings):
         return None
     return PastChanges({"": VOTING_COMMITS.in_memory(root, commit or "HEAD")})

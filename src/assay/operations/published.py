@@ -1,4 +1,4 @@
-"""Open indexes that lie in buckets, of one root or of every repository there.
+"""Open indexes in buckets, of one root or of every repository there.
 
 An index in a bucket is one in a folder whose files are copies: what searches, changes and verifies it is the same.
 """
@@ -21,7 +21,7 @@ from assay.store.place import MANIFEST, BucketPlace, bucket_place
 
 
 def _repositories_in(place: BucketPlace) -> list[str]:
-    """Return the names of the repositories in a place, sorted; a place that names one holds that one."""
+    """Return the names of the repositories in a place, sorted; if the place names one, that one."""
     try:
         from assay.store.bucket import names_in
     except ModuleNotFoundError as error:
@@ -48,13 +48,13 @@ def published(
     return [(name, PublishedIndex(Path(name), folder, encoder)) for name, folder in folders]
 
 
-def fetched_ahead(found: Sequence[tuple[str, PublishedIndex]]) -> Iterator[tuple[str, PublishedIndex]]:
-    """Yield indexes whose files are here, fetched some at a time: one after another, each takes its round trips."""
+def fetch_ahead(indexes: Sequence[tuple[str, PublishedIndex]]) -> Iterator[tuple[str, PublishedIndex]]:
+    """Yield indexes with their files fetched, several at a time: each takes round trips."""
     from concurrent.futures import ThreadPoolExecutor  # not for folders, whose status comes by here, too
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for start in range(0, len(found), _AT_ONCE):
-            some = found[start : start + _AT_ONCE]
+        for start in range(0, len(indexes), _AT_ONCE):
+            some = indexes[start : start + _AT_ONCE]
             list(pool.map(_fetch, some))
             yield from some
 
@@ -65,7 +65,7 @@ def _fetch(one: tuple[str, PublishedIndex]) -> None:
 
 
 def published_roots(location: str, settings: Settings) -> dict[Path, Settings]:
-    """Return a folder for each repository in a place, empty but for its name, with settings that read it as it is.
+    """Return a folder for each repository in a place, empty but for its name, with read-only settings.
 
     For what serves folders: the folders lie in the user's cache.
     """

@@ -1,4 +1,4 @@
-"""Order and run programs: the rankers that specs name with what they may use, the samples that they learn from."""
+"""Rank and run programs: open the rankers of specs, and the samples that they learn from."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from assay.rank.datasets import Dataset
 
 Programs = str | Program | Iterable[str | Program]
-"""Programs to run or to rank; a text is the source of one, for the only task."""
+"""Programs to run or to rank; a text is the source of a program of the only task."""
 
 
 def execute(  # noqa: PLR0913  what a user may choose
@@ -43,7 +43,7 @@ def execute(  # noqa: PLR0913  what a user may choose
     allow_unsafe: bool = False,
     progress: Progress | None = None,
 ) -> list[Outcome]:
-    r"""Run programs against the tests of their tasks, each in a sandbox, and return one outcome a program, in order.
+    r"""Run programs against the tests of their tasks, each in a sandbox; return one outcome per program, in order.
 
     The sandbox is the strongest that the machine offers, or the one named; `timeout_s` is processor time. A task
     without tests is tested by the examples that its prompt shows. A program's failure is its outcome, never an
@@ -77,7 +77,7 @@ def execute(  # noqa: PLR0913  what a user may choose
 def rank(
     task: str | Task, programs: Programs, *, ranker: str = "consensus", allow_execution: bool = False, seed: int = 0
 ) -> list[Ranked]:
-    r"""Return candidate programs for a task, best first, each with how it likely fails and why.
+    r"""Rank candidate programs for a task, best first, each with its probability, likely fault and line.
 
     A text is the prompt of a task. `ranker` is a spec: `consensus`, `neural:FOLDER`, and those that run programs in a
     sandbox, `examples` and `agreement`, which need `allow_execution`. Scores compare programs of one task only.
@@ -119,7 +119,7 @@ def _program(task: Task, text: str, name: str) -> Program:
 def open_rankers(
     specs: Sequence[str], options: RankerOptions, say: Say
 ) -> Iterator[tuple[list[Ranker], Callable[[], tuple[str, ...]]]]:
-    """Give the rankers of some specs, and what says what programs can import where they run.
+    """Open the rankers of some specs; return them, and what programs can import where they run.
 
     A sandbox is open, here or on a cluster, where one runs programs and may.
     """
@@ -152,7 +152,7 @@ def tasks_of(path: Path | None) -> tuple[Task, ...] | None:
 def labelled(
     samples: Path, outcomes: Path, tasks: Sequence[Task] | None, how: ReadingOptions, say: Say
 ) -> tuple[Dataset, tuple[Task, ...]]:
-    """Return samples joined with what assay exec found out about them, and their tasks."""
+    """Return samples joined with the outcomes that assay exec found, and their tasks."""
     from assay.programs.run_samples import load
     from assay.rank.datasets import examples_of
 
@@ -169,18 +169,18 @@ def labelled(
 
 @dataclass(frozen=True, slots=True)
 class SampleOutcomes:
-    """The samples of a file with what became of them, and what could not be used."""
+    """The samples of a file with their outcomes, and what could not be used."""
 
     tasks: TaskFile
     samples: Samples
     outcomes: Sequence[Outcome]
     failing: Mapping[str, str]
-    """Tasks whose own reference fails, and how."""
+    """Tasks whose own reference solution fails, and how."""
     problems: Sequence[Problem]
 
 
 def run_for_dataset(request: DataRequest, say: Say, progress: Progress | None = None) -> SampleOutcomes:
-    """Run the samples of a dataset to be, and the references of its tasks; a run that was cut off goes on."""
+    """Run the samples of a dataset and the references of its tasks; a run that was cut off resumes."""
     from assay.programs.run_samples import Timeouts, load, ready_tasks, run_samples, with_limits
     from assay.programs.runners import open_equipped_runner
     from assay.rank.datasets import failing_references
@@ -218,7 +218,7 @@ def run_for_dataset(request: DataRequest, say: Say, progress: Progress | None = 
 
 
 def _load_samples(request: DataRequest) -> tuple[TaskFile, Samples]:
-    """Return the samples and the tasks that have some; where only the first tasks count, others are left out."""
+    """Return the samples and the tasks that have some; a limit of tasks leaves the others out."""
     from assay.programs.run_samples import with_programs
     from assay.programs.tasks.task_file import read_tasks
 
@@ -243,18 +243,18 @@ def _beside(out: Path, what: str) -> Path:
 
 @answer_type
 class PlacedCandidate:
-    """A candidate program in its place."""
+    """A candidate program at its rank."""
 
     index: int
-    """Which of the programs that were given, from 0."""
+    """Its position among the programs that were given, from 0."""
     score: float
-    """Comparable among these programs only."""
+    """A score that compares these programs only."""
     probability: float
-    """Of being right by itself, an estimate; the order also prefers what is unlike the programs before."""
+    """An estimate of the probability that it is right; the order also prefers what differs from the programs before."""
     fault: str
-    """How it most likely fails, or correct; empty without an opinion."""
+    """Its most likely fault, or correct; empty if unknown."""
     line: int
-    """Where it most likely breaks; -1 where no line is to blame."""
+    """The line that is most likely wrong; -1 if none is."""
 
 
 @answer_type
@@ -266,7 +266,7 @@ class Order:
 
 
 def rank_candidates(request: Candidates) -> Order:
-    """Return candidate programs for one task, best first, by reading them alone."""
+    """Rank candidate programs for one task by reading them; none is run."""
     chosen = ranker_of()
     task = Task("task", request.prompt, request.entry_point)
     candidates = [Program(task.id, source, str(number)) for number, source in enumerate(request.programs)]

@@ -32,31 +32,31 @@ if TYPE_CHECKING:
     from assay.corpus.code_pattern import Pattern
 
 DEADLINE_S = 20.0
-"""How long files are read for one answer; what is left is for the next page."""
+"""How long files are read for one answer; the rest is on the next page."""
 _FRACTION = 0.25
-"""Of a budget, at most, that one match takes."""
+"""The largest fraction of a budget for one match."""
 _MAX_HOLE_CHARS = 200
-"""Characters of what a hole stands for, in a match that is cut."""
+"""Characters of a hole's value, in a match that is cut."""
 _STRIDE = 1_000_000  # more matches than a file may hold: it is no larger
 _DOUBT = "the pattern alone is not valid {}, which may be why nothing matches: write whole expressions or statements"
 
 
 @answer_type
 class FileOutline:
-    """A file with what it declares, in order."""
+    """A file with its declarations, in order."""
 
     path: str
     language: str
     declarations: list[OutlineEntry]
-    """Of prose its headings."""
+    """Declarations; of prose, headings."""
     left_out: int = 0
-    """How many more there are, where the budget holds no more."""
+    """How many more there are than the budget holds."""
     root: str = ""
-    """Of an answer from several roots, the one that holds this."""
+    """Its root, in an answer from several roots."""
 
     @property
     def rows(self) -> list[str]:
-        """Each declaration as a line: its number, then its signature, indented by how deep it is nested."""
+        """Return each declaration as a line: its number, then its signature, indented by its depth."""
         more = [f"… {self.left_out} more: give a larger budget"] if self.left_out else []
         return [*(f"{one.line}: {'  ' * one.depth}{one.signature}" for one in self.declarations), *more]
 
@@ -73,7 +73,7 @@ class OutlineAnswer:
 
 @answer_type
 class PatternPlace:
-    """A place whose code has the structure of the pattern."""
+    """A place where the code has the structure of the pattern."""
 
     path: str
     start_line: int
@@ -81,11 +81,11 @@ class PatternPlace:
     text: str
     """Whole lines."""
     holes: dict[str, str] = field(default_factory=dict)
-    """What each $NAME of the pattern stands for, cut where it is long."""
+    """The code of each $NAME of the pattern, cut if it is long."""
     complete: bool = True
     """False: only the first lines are shown."""
     root: str = ""
-    """Of an answer from several roots, the one that holds this."""
+    """Its root, in an answer from several roots."""
 
 
 @answer_type
@@ -95,7 +95,7 @@ class PatternAnswer:
     root: str
     matches: list[PatternPlace]
     files: int
-    """Files that were looked at for this page."""
+    """Files that were searched for this page."""
     note: str = ""
     """What may be wrong with a pattern that matches nothing."""
     cursor: str = ""
@@ -109,18 +109,18 @@ class ServedFile:
     place: Place
     entry: FileEntry
     root: str
-    """Where files of several roots are listed, the name of its own."""
+    """The name of its root, where files of several roots are listed."""
 
     @property
     def text(self) -> str | None:
-        """What it holds now; None of one that is not text."""
+        """Return its present text; None if it is binary."""
         reader = self.place.reader
         found = read_text(reader.root, self.entry, usual=reader.settings.index.encoding)
         return None if isinstance(found, Skipped) else found
 
 
 def outlines(request: Outline, roots: Roots, *, is_text: bool = False) -> OutlineAnswer:
-    """Return the outlines of as many files as a page holds; a file that declares nothing is left out."""
+    """Return the outlines of as many files as a page holds; files without declarations are left out."""
     root, entries = files_of(roots, request.path, request.file)
     question = ("outline", request.path, *request.file)
     start = offset_of(request.cursor, question, _version(entries))
@@ -146,8 +146,8 @@ def outlined_files(request: Outline, roots: Roots) -> Iterator[FileOutline]:
     return filter(None, map(outline_of, files_of(roots, request.path, request.file)[1]))
 
 
-def _text_cost(found: FileOutline) -> int:
-    return tokens("\n".join((found.path, *found.rows))) + 1
+def _text_cost(file_outline: FileOutline) -> int:
+    return tokens("\n".join((file_outline.path, *file_outline.rows))) + 1
 
 
 def patterns(request: PatternSearch, roots: Roots) -> PatternAnswer:
@@ -163,7 +163,7 @@ def patterns(request: PatternSearch, roots: Roots) -> PatternAnswer:
 
 
 def doubt_of(request: PatternSearch) -> str:
-    """Return what may be wrong with a pattern that matches nothing, or nothing."""
+    """Return what may be wrong with a pattern that matches nothing, or an empty text."""
     from assay.corpus.code_pattern import Pattern
 
     language = language_named(request.lang)
@@ -185,7 +185,7 @@ def matched_files(request: PatternSearch, roots: Roots) -> Iterator[FileMatches]
 
 
 def _sought(request: PatternSearch, roots: Roots) -> tuple[Pattern, str, list[ServedFile]]:
-    """Return a pattern, and the root with the files that may be of its language."""
+    """Return a pattern, the name of its root, and the files that may be of its language."""
     from assay.corpus.code_pattern import Pattern
 
     pattern = Pattern(request.pattern, language_named(request.lang))
@@ -219,7 +219,7 @@ def _filled(entries: Sequence[ServedFile], sought: Pattern, start: tuple[int, in
 
 
 def pattern_matches(file: ServedFile, sought: Pattern) -> Iterator[PatternPlace]:
-    """Yield the matches in a file or in what of it is of the language, such as the scripts of a page."""
+    """Yield the matches in a file or in its parts of the language, such as the scripts of a page."""
     path, text = file.entry.path, file.text
     for part in parts(path, text, language_of(path, text)) if text is not None else ():
         if part.language == sought.language:
@@ -229,7 +229,7 @@ def pattern_matches(file: ServedFile, sought: Pattern) -> Iterator[PatternPlace]
 
 
 def _shortened_match(whole: PatternPlace, most_tokens: int) -> PatternPlace:
-    """Return a match, of a long one the first lines."""
+    """Return a match, of a long one only the first lines."""
     if cost(whole) <= most_tokens:
         return whole
     most = _MAX_HOLE_CHARS
@@ -243,7 +243,7 @@ def _shortened_match(whole: PatternPlace, most_tokens: int) -> PatternPlace:
 
 
 def files_of(roots: Roots, path: str, globs: Sequence[str]) -> tuple[str, list[ServedFile]]:
-    """Return the root of a place with its files that globs keep, or without a path those of all roots, of no one name.
+    """Return the files that match the globs, of one root or of all.
 
     Links are never followed.
     """
@@ -266,7 +266,7 @@ def _kept_files(place: Place, globs: Sequence[str], root: str) -> list[ServedFil
 
 
 def may_be(entry: FileEntry, language: str) -> bool:
-    """Say whether a file's name allows a language; of a header only its text tells C from C++."""
+    """Return whether a file's name allows a language; C and C++ headers differ only in their text."""
     named = language_of(entry.path)
     return named in (language, "", "notebook") or is_mixed(named) or (language == "c" and entry.path.endswith(".h"))
 
@@ -277,29 +277,29 @@ def _version(files: Sequence[ServedFile]) -> str:
 
 
 def outline_of(file: ServedFile) -> FileOutline | None:
-    """Return the outline of a file, None of one that declares nothing."""
+    """Return the outline of a file, or None if it declares nothing."""
     path, text = file.entry.path, file.text
     if text is None or not (found := outline(path, text)):
         return None
     return FileOutline(path, language_of(path, text), found, root=file.root)
 
 
-def _shortened(found: FileOutline, left: int, cost_of: Callable[[FileOutline], int]) -> FileOutline:
-    """Return the outline of one file with as many of its declarations as fit, and how many more there are."""
-    if cost_of(found) <= left:
-        return found
-    every = found.declarations
+def _shortened(file_outline: FileOutline, budget: int, cost_of: Callable[[FileOutline], int]) -> FileOutline:
+    """Return the outline of one file with as many declarations as fit, and the number of the others."""
+    if cost_of(file_outline) <= budget:
+        return file_outline
+    every = file_outline.declarations
 
     def first(count: int) -> FileOutline:
-        return replace(found, declarations=every[:count], left_out=len(every) - count)
+        return replace(file_outline, declarations=every[:count], left_out=len(every) - count)
 
-    return first(most_fitting(len(every) - 1, left, lambda count: cost_of(first(count))))
+    return first(most_fitting(len(every) - 1, budget, lambda count: cost_of(first(count))))
 
 
 _MAX_LINE_CHARS = 1000
 """Characters of a line that are shown."""
 _AROUND = 20
-"""Lines before and after one that stands in no unit."""
+"""Lines before and after a line that is in no unit."""
 
 
 @answer_type
@@ -314,15 +314,15 @@ class UnitText:
     """How many lines the file has."""
     text: str
     kind: str = ""
-    """Of the unit, if the lines are those of one."""
+    """The kind of the unit, if the lines are one."""
     name: str = ""
-    """The name of the unit below those around it."""
+    """The name of the unit, with the names that enclose it."""
     complete: bool = True
-    """False: the budget was not enough; the next line is the one after `end_line`."""
+    """False: the budget was too small; the next line is the one after `end_line`."""
 
 
 class LineSpan(NamedTuple):
-    """Lines that are wanted, and what they are."""
+    """A range of lines, with the kind and name of its unit."""
 
     first: int
     last: int
@@ -331,27 +331,27 @@ class LineSpan(NamedTuple):
 
 
 def read(request: Read, roots: Roots, *, is_text: bool = False) -> UnitText:
-    """Return some lines of a file, the unit around a line, the unit of a name, or without any of these all lines."""
+    """Return lines of a file: a range, the unit around a line, the unit of a name, or all."""
     path, line, end_line, name = request.path, request.line, request.end_line, request.name
     if name and (line or end_line):
-        raise InputError("a name says which lines, and so do line and end_line: give one or the other")
+        raise InputError("give either a name, or line and end_line")
     file = read_file(roots, path)
     if line or file.text is None:
         check_file_line(file, path, line)
     inside, every = file.place.inside, lines_of(file.text or "")
     span = span_of(inside, file.text or "", line, end_line, name)
-    shown = wanted = [_clip(line) for line in every[span.first - 1 : span.last]]
+    shown = clipped = [_clip(line) for line in every[span.first - 1 : span.last]]
     if is_text:
-        shown = [with_line_numbers(line, [at]) + "\n" for at, line in enumerate(wanted, span.first)]
-    left = request.budget - OVERHEAD
-    count = max(most_fitting(len(shown), left, lambda count: tokens("".join(shown[:count]))), 1)
-    root, last, text = file.place.reader.name, span.first + count - 1, "".join(wanted[:count])
-    complete = count == len(wanted)
+        shown = [with_line_numbers(line, [at]) + "\n" for at, line in enumerate(clipped, span.first)]
+    budget = request.budget - OVERHEAD
+    count = max(most_fitting(len(shown), budget, lambda count: tokens("".join(shown[:count]))), 1)
+    root, last, text = file.place.reader.name, span.first + count - 1, "".join(clipped[:count])
+    complete = count == len(clipped)
     return UnitText(root, inside, span.first, last, len(every), text, span.kind, span.name, complete=complete)
 
 
 def span_of(path: str, text: str, line: int = 0, end_line: int = 0, name: str = "") -> LineSpan:
-    """Return the lines of a file that a line, an end line and a name mean, of which any may be missing."""
+    """Return the lines of a file that a line, an end line and a name mean; any of them may be missing."""
     if name:
         return _span_named(path, text, composed(name))
     count = len(lines_of(text))
@@ -377,14 +377,14 @@ def _span_named(path: str, text: str, name: str) -> LineSpan:
         raise InputError(f"'{path}' declares no '{name}'; {nearest(name, names) if names else 'it declares nothing'}")
     if len({full for full, _ in found}) > 1 and name not in {full for full, _ in found}:
         several = ", ".join(f"{full} ({one.line})" for full, one in found[:5])
-        raise InputError(f"'{name}' is the name of several: {several}")
+        raise InputError(f"'{name}' is the name of several units: {several}")
     exact = [each for each in found if each[0] == name] or found
     full, entry = max(exact, key=lambda each: each[1].end_line - each[1].line)  # overloads have no body
     return LineSpan(entry.line, entry.end_line, entry.kind, full)
 
 
 def _qualified_names(entries: Sequence[OutlineEntry]) -> list[tuple[str, OutlineEntry]]:
-    """Return entries with their names below those that they stand in."""
+    """Return entries with their names below those that enclose them."""
     above: list[str] = []
     found = []
     for entry in entries:
@@ -394,8 +394,8 @@ def _qualified_names(entries: Sequence[OutlineEntry]) -> list[tuple[str, Outline
 
 
 def _clip(line: str) -> str:
-    """Return a line, of a long one its beginning and how much is missing."""
-    end = "\n" * line.endswith("\n")
+    """Return a line, of a long one its beginning and how many characters are cut."""
+    end = "\n" if line.endswith("\n") else ""
     more = len(line) - len(end) - _MAX_LINE_CHARS
     return line if more <= 0 else f"{line[:_MAX_LINE_CHARS]}… {more:,} more characters{end}"
 

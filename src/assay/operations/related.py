@@ -1,4 +1,4 @@
-"""Find what has to do with a place in a file: callers, callees, tests, definitions, what is alike.
+"""Find what is related to a place in a file: callers, callees, tests, definitions, similar code.
 
 A place is one line, so that an answer takes few tokens; a page of it holds as many of each group as fit a budget.
 """
@@ -31,13 +31,13 @@ from assay.store.snapshot import Snapshot
 from assay.terms import tokens
 
 _ALIKE_FOR_MODELS = 3
-"""Similar units that a model is shown: unlike calls they are a guess."""
+"""Similar units that a model is shown: unlike calls, they are a guess."""
 _T = TypeVar("_T")
 
 
 @answer_type
 class RelatedAnswer:
-    """What calls a unit, what it calls, what tests it and what is alike, in this order; a sequence of its hits.
+    """The callers of a unit, its callees, its tests and similar code, in this order; a sequence of its hits.
 
     >>> import assay
     >>> answer = assay.Index(".").related("mail/send.py", 6)
@@ -47,23 +47,23 @@ class RelatedAnswer:
 
     root: str
     subject: RelatedPlace
-    """The unit around the line; its group means nothing."""
+    """The unit around the line; its group has no meaning."""
     hits: list[RelatedPlace]
     total: dict[str, int]
-    """How many each group has in all."""
+    """How many each group has in total."""
     note: str = ""
-    """Why there are no callers and callees, where they cannot be read."""
+    """Why there are no callers and callees, if they cannot be read."""
     stale: bool = False
-    """True: files changed that are not in the index yet; ask again for what is in them."""
+    """True: changed files are not in the index yet; ask again to include them."""
     cursor: str = ""
     """For the next page; empty at the end."""
 
     def __bool__(self) -> bool:
-        """Say whether anything was found."""
+        """Return whether anything was found."""
         return bool(self.hits)
 
     def __len__(self) -> int:
-        """Count the places."""
+        """Return the number of places."""
         return len(self.hits)
 
     def __iter__(self) -> Iterator[RelatedPlace]:
@@ -77,20 +77,20 @@ class RelatedAnswer:
 
 @answer_type
 class PlacesFound:
-    """Places of one name: where it is defined, or where it is called."""
+    """The places of one name: where it is defined, or where it is called."""
 
     root: str
     hits: list[RelatedPlace]
     total: int
     stale: bool = False
-    """True: files changed that are not in the index yet; ask again for what is in them."""
+    """True: changed files are not in the index yet; ask again to include them."""
 
 
 def related(request: Related, roots: Roots, *, is_text: bool = False) -> RelatedAnswer:
-    """Return what has to do with the unit at a line of a file, or with the one of a name, there or anywhere."""
+    """Return what is related to the unit at a line of a file, or to the unit of a name, there or anywhere."""
     path, line, name = request.path, request.line, request.name
     if bool(line) == bool(name):
-        raise InputError("give a line of a file, or a name: one of them")
+        raise InputError("give either a line of a file or a name")
     place, view = _open_place(roots, path, is_file=not name) if name else _place_of_line(roots, path, line)
     question = ("related", path, line, name)
     start = offset_of(request.cursor, question, view.version)
@@ -105,7 +105,7 @@ def related(request: Related, roots: Roots, *, is_text: bool = False) -> Related
 
 
 def _related_code(workspace: Workspace, path: str, line: int, k: int, name: str) -> RelatedCode:
-    """Return what has to do with the unit at a line, or with the one of a name below a path, `k` places a group.
+    """Return what is related to the unit at a line, or of a name below a path, at most `k` places per group.
 
     The subject says of how many declarations of the name it is one.
     """
@@ -143,7 +143,7 @@ def _open_place(roots: Roots, path: str, *, is_file: bool = True) -> tuple[Place
 
 
 def _place_of_line(roots: Roots, path: str, line: int) -> tuple[Place, WorkspaceView]:
-    """Return a file; one that is not there is taken for that of another machine, whose path ends as one here."""
+    """Return a file; a path that is not there is matched with one here by its last parts, as from another machine."""
     try:
         return _open_place(roots, path)
     except NotServed as error:
@@ -166,7 +166,7 @@ def _places_found(find: Callable[[], _T]) -> _T:
 
 
 def _fitting(code: RelatedCode, start: int, request: Related, *, is_text: bool) -> tuple[list[RelatedPlace], int]:
-    """Return as many places of each group as a budget holds, and how many that are at most."""
+    """Return as many places of each group as a budget holds, and the highest number of places in a group."""
     groups = {group: code.groups[group][start:] for group in GROUPS}
     if is_text:
         groups["alike"] = groups["alike"][:_ALIKE_FOR_MODELS]
@@ -196,7 +196,7 @@ def place_text(unit: RelatedPlace) -> str:
 
 
 def among_text(unit: RelatedPlace) -> str:
-    """Return of how many definitions of a name this is one, if of several."""
+    """Return a note that this is one of several definitions of a name, or an empty text."""
     return f"  (one of {unit.among} definitions of that name)" if unit.among > 1 else ""
 
 
@@ -207,12 +207,12 @@ def _(answer: RelatedAnswer) -> str:
 
 
 def related_text(answer: RelatedAnswer) -> str:
-    """Return what is related as lines for a terminal, with further lines that call."""
+    """Return what is related as lines for a terminal, with the other lines of callers that call."""
     return "\n".join(_related_rows(answer, also=_ALSO)) + "\n"
 
 
 _ALSO = 5
-"""Further lines of a caller that call."""
+"""Other lines of a caller that call, at most."""
 _NOTHING = {"callers": "no caller found", "callees": "calls nothing of this repository", "tests": "no test calls it"}
 
 
@@ -235,7 +235,7 @@ def _related_rows(answer: RelatedAnswer, also: int = 0) -> Iterator[str]:
 
 
 def _also(unit: RelatedPlace, most: int) -> str:
-    """Return the further lines of a caller that call, the first of many."""
+    """Return the other lines of a caller that call, at most a limit of them."""
     others = unit.lines[1:]
     if not most or not others or unit.group != "callers":
         return ""

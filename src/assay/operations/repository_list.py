@@ -1,4 +1,4 @@
-"""Read a list of repositories from a file, one a line, or name every line that cannot be used.
+"""Read a list of repositories from a file, one a line; errors name every line that cannot be used.
 
 A line is a folder or a URL, and behind it, if wanted, `branch=NAME`, `every=30m` and settings such as
 `search.excerpt_lines=5`. A list of addresses that another program wrote is a list already, and a place with blanks in
@@ -39,16 +39,16 @@ class ListedRepository:
     place: str
     """A folder, absolute, or a URL without its login."""
     url: str = field(default="", repr=False)
-    """The URL with its login, for git alone; empty for a folder."""
+    """The URL with its login, for git only; empty for a folder."""
     branch: str = ""
     every_s: float = 0.0
-    """How often it is looked at; 0 where the line does not say."""
+    """How often it is checked for changes; 0 if the line does not say."""
     changes: tuple[str, ...] = ()
     """Its own settings, as `section.key=value`."""
     line: int = 0
 
     def mirror(self, mirrors: Path) -> Mirror | None:
-        """Return where the files of a URL are kept; None for a folder, which has its own."""
+        """Return the folder of a URL's files; None for a folder, which has its own."""
         return mirror_of(self.url, mirrors, self.branch) if self.url else None
 
     def root(self, mirrors: Path) -> Path:
@@ -58,19 +58,19 @@ class ListedRepository:
 
 
 def read_repositories(file: Path, mirrors: Path) -> tuple[ListedRepository, ...]:
-    """Return what a file lists; raise InputError with every line that cannot be used, by file and line."""
+    """Return the repositories in a file; raise InputError with every line that cannot be used, by file and line."""
     found, problems = usable_lines(file, mirrors)
     problems += _clashes(file, found, mirrors)
     if problems:
         more = f" (and {len(problems) - _MAX_LISTED_PROBLEMS} more)" if len(problems) > _MAX_LISTED_PROBLEMS else ""
         raise InputError("; ".join(problems[:_MAX_LISTED_PROBLEMS]) + more)
     if not found:
-        raise InputError(f"{file} lists no repository: write one folder or URL a line")
+        raise InputError(f"{file} lists no repository: write one folder or URL per line")
     return tuple(found)
 
 
 def usable_lines(file: Path, mirrors: Path) -> tuple[list[ListedRepository], list[str]]:
-    """Return the lines of a file that can be used, and what is wrong with each of the others."""
+    """Return the usable lines of a file, and what is wrong with each of the others."""
     found: list[ListedRepository] = []
     problems: list[str] = []
     for number, text in _lines(file):
@@ -101,7 +101,7 @@ def _lines(file: Path) -> Iterator[tuple[int, str]]:
 def _parse_line(text: str, line: int, base: Path) -> ListedRepository:
     place, options = _split(text)
     if unknown := [name for name in options if name not in _OWN and "." not in name]:
-        raise InputError(f"unknown option '{unknown[0]}'; wanted branch, every, or a setting such as search.limit=5")
+        raise InputError(f"unknown option '{unknown[0]}'; known: branch, every, or a setting such as search.limit=5")
     branch = options.get("branch", "")
     if "branch" in options and not is_branch(branch):
         raise InputError(f"'{branch}' is not the name of a branch")
@@ -121,12 +121,12 @@ def _parse_line(text: str, line: int, base: Path) -> ListedRepository:
 
 
 def _split(text: str) -> tuple[str, dict[str, str]]:
-    """Return a place, which may hold blanks, and the options behind it."""
+    """Split a line into a place, which may contain blanks, and its options."""
     options: dict[str, str] = {}
     while found := _OPTION.search(text):
         name, value = found.groups()
         if name in options:
-            raise InputError(f"'{name}' stands there twice")
+            raise InputError(f"'{name}' is given twice")
         options[name] = value
         text = text[: found.start()].rstrip()
     return text, dict(reversed(options.items()))
@@ -136,12 +136,12 @@ def _seconds(text: str) -> float:
     found = _SPAN.fullmatch(text)
     seconds = int(found[1]) * _SECONDS[found[2] or "s"] if found else 0
     if seconds < _MIN_INTERVAL_S:
-        raise InputError(f"every={text}: wanted {_MIN_INTERVAL_S} seconds or more, as 90s, 30m, 2h or 1d")
+        raise InputError(f"every={text}: expected {_MIN_INTERVAL_S} seconds or more, such as 90s, 30m, 2h or 1d")
     return float(seconds)
 
 
 def _fill_variables(url: str) -> str:
-    """Return a URL with what the environment holds in place of `${VARIABLE}`, which is for its login alone."""
+    """Replace `${VARIABLE}` in the login of a URL by its value in the environment."""
     plain, login = split_login(url)
     if _PASSWORD.match(plain):
         if plain.startswith("http"):
@@ -159,7 +159,7 @@ def _fill_variables(url: str) -> str:
 
 
 def _folder(place: str, base: Path) -> Path:
-    """Return the folder of a line, relative to that of the list, as far as it is there."""
+    """Return the folder of a line, relative to that of the list; raise InputError if it is missing."""
     try:
         folder = base / Path(place).expanduser()
         with suppress(RuntimeError):  # a link that leads to itself
@@ -169,17 +169,17 @@ def _folder(place: str, base: Path) -> Path:
         raise InputError(f"'{place}' is not a folder: {error}") from error
 
 
-def _clashes(file: Path, found: Iterable[ListedRepository], mirrors: Path) -> list[str]:
-    """Return what is wrong with lines that mean the folder of another line, or one inside of its files."""
+def _clashes(file: Path, repositories: Iterable[ListedRepository], mirrors: Path) -> list[str]:
+    """Return errors for lines that name the folder of another line, or one inside its files."""
     places: dict[Path, ListedRepository] = {}
     problems = []
-    for each in found:
+    for each in repositories:
         root = each.root(mirrors)
         if root in places:
-            problems.append(f"{file}:{each.line}: {each.place} stands in line {places[root].line} already")
+            problems.append(f"{file}:{each.line}: {each.place} is already in line {places[root].line}")
         places.setdefault(root, each)
     for root, each in places.items():
         around = next((places[above] for above in root.parents if above in places and each.url), None)
         if around:
-            problems.append(f"{file}:{each.line}: {each.place} would lie inside of {around.place}, line {around.line}")
+            problems.append(f"{file}:{each.line}: {each.place} would be inside {around.place}, line {around.line}")
     return problems

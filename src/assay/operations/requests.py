@@ -1,4 +1,4 @@
-"""Declare what can be asked of open roots: one request for each operation, and what several share.
+"""Declare the requests of operations on open roots: one for each operation, and parts that several share.
 
 Command line, HTTP API, MCP and `import assay` are made of these; the functions that answer them lie in the modules
 beside this one. Nothing heavy loads here.
@@ -21,22 +21,22 @@ MAX_PATTERN_CHARS = 5000
 LAST_LINE = 10**9
 MIN_BUDGET, DEFAULT_BUDGET = 1, 4000
 UNBOUNDED = 10**9
-"""Tokens, of an answer that is given whole."""
+"""A budget that holds any answer, in tokens."""
 MAX_ENTRIES = 1000
 MAX_LINES = 2000
 MAX_CHANGES = 50
 MAX_PROGRAMS = 1000
 _MODES: tuple[Mode, ...] = ("all", "code", "docs")
 Detail = Literal["names", "lines", "full"]
-"""How much of each hit is wanted: its place and name, its telling lines too, or all of it."""
+"""What to show of each hit: its place and name, its best lines too, or all of it."""
 DETAILS: tuple[Detail, ...] = get_args(Detail)
 _WORDS = (
-    f"A question, a name, an error message; with words that keep: {' '.join(each.example for each in FILTERS)} "
+    f"A question, a name, an error message; with filters: {' '.join(each.example for each in FILTERS)} "
     '"exact text" /regex/ (the last two count matches).'
 )
 
 
-def path_option(text: str = "A folder or file to keep to, a served folder's name, an https URL; empty: all.") -> Any:
+def path_option(text: str = "A folder or file to search, a served folder's name, an https URL; empty: all.") -> Any:
     """Declare the parameter that says where to look."""
     return option("--path PATH", text, longest=MAX_PATH_CHARS)
 
@@ -47,7 +47,7 @@ def file_option() -> Any:
 
 
 def line_option(text: str, least: int = 0) -> Any:
-    """Declare the parameter that names a line; without a least one, 0 is none."""
+    """Declare the parameter that names a line; without a minimum, 0 means none."""
     more: dict[str, Any] = {"required": True} if least else {"default": 0}
     return option("--line N", text, least=least, most=LAST_LINE, **more)
 
@@ -68,18 +68,18 @@ def print_budget() -> Any:
 
 
 def globs_option(text: str = "Only files that match; !GLOB excludes. Repeatable.") -> Any:
-    """Declare the parameter that keeps files."""
+    """Declare the parameter that filters files by globs."""
     return option("--file GLOB", text, entries=MAX_GLOBS, longest=MAX_GLOB_CHARS)
 
 
 def budget_option() -> Any:
     """Declare the parameter that limits how long an answer is."""
-    text = "Tokens that the answer may take, about; whole lines."
+    text = "About how many tokens the answer may take; whole lines."
     return option("--budget N", text, least=MIN_BUDGET, most=UNBOUNDED, default=DEFAULT_BUDGET)
 
 
 def cursor_option() -> Any:
-    """Declare the parameter that goes on with an answer."""
+    """Declare the parameter that asks for the next page."""
     text = "The cursor of the page before, all else the same; empty for the first."
     return option("--cursor CURSOR", text, longest=100)
 
@@ -92,7 +92,7 @@ def filter_option(name: str) -> Any:
 
 
 class SearchFilter(Request):
-    """What a search keeps."""
+    """The filters of a search."""
 
     repo: tuple[str, ...] = filter_option("repo")
     lang: tuple[str, ...] = filter_option("lang")
@@ -104,14 +104,14 @@ class SearchFilter(Request):
     )
 
     def queries(self, texts: Sequence[str | Query], globs: Sequence[str] | None = None) -> list[Query]:
-        """Return checked queries that keep this, with these globs in place of its own if there are some."""
+        """Return checked queries with these filters, and with other globs in place of these if there are some."""
         mode: Mode | None = next((one for one in _MODES if one == self.mode), None)
         keep = {each.option: getattr(self, each.option) for each in FILTERS}
         return queries_of(texts, keep if globs is None else {**keep, "file": globs}, mode=mode)
 
 
 class Question(Request):
-    """What is asked, of what."""
+    """Queries, and where to search."""
 
     query: str = argument("QUERY", _WORDS, longest=MAX_QUERY_CHARS)
     more: tuple[str, ...] = option(
@@ -157,7 +157,7 @@ class Search(Question):
     limit: int = limit_option(8, "At most N hits.")
     detail: Detail = option(
         "--detail",
-        "Of each hit its place and name, its telling lines too, or all of it.",
+        "Show of each hit its place and name, also its best lines, or all of it.",
         choices=DETAILS,
         default="full",
     )
@@ -218,7 +218,7 @@ class Related(Request):
 
 
 class Definitions(Request):
-    """Say where a name on a line of a file is defined."""
+    """Find where a name on a line of a file is defined."""
 
     path: str = file_option()
     line: int = line_option("A line of it, from 1.", 1)
@@ -237,7 +237,7 @@ class References(Request):
 
 
 class LogKeep(Request):
-    """Which commits are meant."""
+    """The filters of commits."""
 
     author: str = option("--author NAME", "Only commits whose author contains NAME.", longest=200)
     since: str = option("--since DATE", "Only commits from DATE on: 2024-05-01, 2024-05, 2024.", longest=10)
@@ -271,12 +271,12 @@ class FileLines(Request):
     """Read lines of a file; with the first come what it declares and where a code host shows it."""
 
     path: str = file_option()
-    line: int = option("--line N", "The first line that is wanted, from 1.", least=1, most=LAST_LINE, default=1)
-    count: int = option("--count N", "Lines that are wanted, at most.", least=1, most=MAX_LINES, default=MAX_LINES)
+    line: int = option("--line N", "The first line, from 1.", least=1, most=LAST_LINE, default=1)
+    count: int = option("--count N", "Maximum number of lines.", least=1, most=MAX_LINES, default=MAX_LINES)
 
 
 class Blame(FileLines):
-    """Say which commits wrote lines of a file."""
+    """Show which commits wrote lines of a file."""
 
 
 class Find(Request):
@@ -287,7 +287,7 @@ class Find(Request):
 
 
 class Tree(Request):
-    """List what a folder holds by itself."""
+    """List the files and folders directly in a folder."""
 
     path: str = path_option()
     limit: int = limit_option(500)
@@ -295,7 +295,7 @@ class Tree(Request):
 
 
 class StatusOf(Request):
-    """Say what the index of a folder holds, what it leaves out and why, and how fresh it is; changes nothing."""
+    """Show what the index of a folder holds, what it leaves out and why, and how fresh it is; changes nothing."""
 
     path: str = path_option()
     limit: int = limit_option(20, "Files that are named, at most, of those left out, stale or noted.", LAST_LINE)
@@ -312,4 +312,4 @@ class Candidates(Request):
 
 
 PLAIN_COMMANDS: dict[str, tuple[type[Request], str]] = {"read": (Read, "assay read src/app.py --name Task.retry")}
-"""Commands that are made of a request alone, each with its example; the others are in `cli/find.py`."""
+"""Commands that are generated from a request alone, each with its example; the others are in `cli/find.py`."""

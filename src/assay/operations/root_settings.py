@@ -1,4 +1,4 @@
-"""Decide which settings count for a root.
+"""Decide which settings apply to a root.
 
 From the weakest to the strongest: defaults, the user's own `assay.toml` in the configuration folder, that of the root
 or the file given instead of it, `--set`, options. The file of a root was written by whoever wrote the repository: of it
@@ -42,27 +42,27 @@ _MAX_VALUE_CHARS = 120
 
 @dataclass(frozen=True, slots=True)
 class UserSettings:
-    """What the person who runs a command or calls a function says about settings."""
+    """The settings of the person who runs a command or calls a function."""
 
     config: Path | None = None
-    """A file to read instead of that of the root."""
+    """A file to read instead of the one of the root."""
     changes: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     """Values by dotted name."""
 
 
-def root_settings(root: Path | None, given: UserSettings) -> Settings:
-    """Return the settings of a root; without one, those for files whose own settings never count.
+def root_settings(root: Path | None, user: UserSettings) -> Settings:
+    """Return the settings of a root; None is a root whose own settings file never counts.
 
     What a root asks for and does not get is one warning, SettingsNotUsed.
     """
     own = platformdirs.user_config_path("assay") / FILE
     settings = with_table(Settings(), read_table(own), own) if os.path.isfile(own) else Settings()  # noqa: PTH113  no error where nobody may look
-    if given.config is not None:
-        settings = with_table(settings, read_table(given.config), given.config)
+    if user.config is not None:
+        settings = with_table(settings, read_table(user.config), user.config)
     elif root is not None and (root_file := read_root_file(root)) is not None:
-        settings = _with_root_file(settings, root_file, given)
-    return with_options(changed(settings, given.changes), given.options)
+        settings = _with_root_file(settings, root_file, user)
+    return with_options(changed(settings, user.changes), user.options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +74,13 @@ class RootFile:
     sha256: str
 
     def needs_trust(self, settings: Settings) -> dict[str, Any]:
-        """Return what it asks for that only the user may decide, where that differs from some settings."""
+        """Return the settings in it that only the user may change, if they differ from some settings."""
         asked, now = by_name(with_table(settings, self.table, self.path)), by_name(settings)
         return {name: asked[name] for name in USER_ONLY if asked[name] != now[name]}
 
 
 def read_root_file(root: Path) -> RootFile | None:
-    """Read the settings file of a root; None where there is none that can be read, or the root was fetched from a URL.
+    """Read the settings file of a root; None if there is none, it cannot be read, or the root was fetched from a URL.
 
     Raises InputError for a file that is not TOML.
     """
@@ -95,40 +95,40 @@ def read_root_file(root: Path) -> RootFile | None:
             why: str | None = f"not valid UTF-8: {error.reason} at byte {error.start}"
         else:
             why = "it is a symbolic link" if error.errno == errno.ELOOP else error.strerror
-        warnings.warn(f"cannot read {_called(file)}: {why}; the defaults are used", SettingsNotUsed, stacklevel=2)
+        warnings.warn(f"cannot read {_display_name(file)}: {why}; the defaults are used", SettingsNotUsed, stacklevel=2)
         return None
     return RootFile(file, parse_table(data, file), sha256(data).hexdigest())
 
 
-def _with_root_file(settings: Settings, file: RootFile, given: UserSettings) -> Settings:
-    """Return settings changed by the file of a root, as far as it may."""
+def _with_root_file(settings: Settings, file: RootFile, user: UserSettings) -> Settings:
+    """Return settings changed by the file of a root, as far as it is allowed."""
     asked = file.needs_trust(settings)
     merged = with_table(settings, file.table, file.path)
     if not asked or is_trusted(file):
         return merged
     now = by_name(settings)
     allowed = with_options(merged, {name: now[name] for name in asked})
-    final = by_name(with_options(changed(allowed, given.changes), given.options))
+    final = by_name(with_options(changed(allowed, user.changes), user.options))
     if refused := {name: value for name, value in asked.items() if final[name] == now[name]}:
-        text = ", ".join(f"{name} = {shown(value)}" for name, value in refused.items())
+        text = ", ".join(f"{name} = {as_toml(value)}" for name, value in refused.items())
         here = "." if file.path.parent == Path.cwd() else shlex.quote(str(file.path.parent))
-        message = f"{_called(file.path)} asks for {text}; not used: see `assay trust {here}`"
+        message = f"{_display_name(file.path)} asks for {text}; not used: see `assay trust {here}`"
         warnings.warn(message, SettingsNotUsed, stacklevel=2)
     return allowed
 
 
-def shown(value: Any) -> str:
+def as_toml(value: Any) -> str:
     """Return a value as TOML writes it, shortened."""
     text = str(value).lower() if isinstance(value, bool) else repr(value)
     return text if len(text) <= _MAX_VALUE_CHARS else f"{text[:_MAX_VALUE_CHARS]}…"
 
 
-def _called(file: Path) -> str:
+def _display_name(file: Path) -> str:
     return FILE if file.parent == Path.cwd() else str(file)
 
 
 def trusted_files() -> dict[str, str]:
-    """Return the paths of the files that the user trusts, each with the hash of what was in it then."""
+    """Return the paths of the files that the user trusts, each with the hash of its content then."""
     store = trust_store()
     try:
         kept = json.loads(store.read_bytes())
@@ -136,23 +136,23 @@ def trusted_files() -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, AttributeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not what assay trust wrote"
+        why = error.strerror if isinstance(error, OSError) else "not written by assay trust"
         warnings.warn(f"cannot read {store}: {why}; no file is trusted", SettingsNotUsed, stacklevel=2)
         return {}
 
 
 def is_trusted(file: RootFile) -> bool:
-    """Say whether the user trusts a file as it is now."""
+    """Return whether the user trusts the present content of a file."""
     return trusted_files().get(_key(file.path)) == file.sha256
 
 
 def trust(file: RootFile) -> None:
-    """Trust a file until it changes."""
+    """Trust a file until its content changes."""
     _keep({_key(file.path): file.sha256})
 
 
 def revoke(root: Path) -> bool:
-    """Trust the file of a root no longer; say whether it was trusted."""
+    """Stop trusting the file of a root; return whether it was trusted."""
     key = _key(root / FILE)
     known = key in trusted_files()
     if known:
@@ -161,7 +161,7 @@ def revoke(root: Path) -> bool:
 
 
 def trust_store() -> Path:
-    """Return the file in the user's data folder that keeps which files are trusted."""
+    """Return the file in the user's data folder that lists the trusted files."""
     return platformdirs.user_data_path("assay") / "trusted.json"
 
 

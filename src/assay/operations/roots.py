@@ -1,4 +1,4 @@
-"""What operations ask about: a root that can be searched, a place in it, and all roots that are open.
+"""Define what operations search: a root, a place in it, and all open roots.
 
 A server keeps roots open for many clients, the command line for one question; operations know only these protocols.
 """
@@ -27,40 +27,40 @@ if TYPE_CHECKING:
 
 
 class NotServed(InputError):
-    """What was asked about is not there, or lies outside of what is served."""
+    """The requested path does not exist, or lies outside of what is served."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceView:
-    """A workspace as it is right now."""
+    """A workspace at one moment."""
 
     workspace: Workspace
     report: IndexReport
-    """What the index holds, from when the files were last looked at."""
+    """What the index held when the files were last checked."""
     version: str
-    """Another one whenever something else is searched, and the same in every process that searches the same."""
+    """Changes whenever the searched content does; the same in every process that searches the same."""
     stale: bool = False
-    """Changed files are still being indexed; the next answer may know more."""
+    """Whether changed files are still being indexed; the next answer may include them."""
 
 
 @dataclass(frozen=True, slots=True)
 class RootsView:
-    """Some served roots as they are right now."""
+    """Some served roots at one moment."""
 
     searches: tuple[JointSearch, ...]
     problems: tuple[Problem, ...]
     truncated: bool
-    """Whether roots are still being indexed for the first time."""
+    """Whether some roots are still being indexed for the first time."""
     version: str
-    """Another one whenever something else is searched, and the same in every process that searches the same."""
+    """Changes whenever the searched content does; the same in every process that searches the same."""
 
     def snapshots(self) -> dict[str, Snapshot]:
-        """Return what each root holds, by the name that its hits have."""
+        """Return the snapshot of each root, by the name that its hits have."""
         return {member.name: member.snapshot for each in self.searches for member in each.members}
 
 
 class Reader(Protocol):
-    """One root, its index open."""
+    """One root with its index open."""
 
     root: Path
     settings: Settings
@@ -68,7 +68,7 @@ class Reader(Protocol):
 
     @property
     def name(self) -> str:
-        """The root as text."""
+        """The root as a text."""
 
     @property
     def history(self) -> History:
@@ -76,33 +76,33 @@ class Reader(Protocol):
 
     @property
     def index(self) -> AnyIndex:
-        """Its index as it compares with the files, opened or not."""
+        """Its index, opened or not, to compare it with the files."""
 
     @property
     def checked_s(self) -> float | None:
-        """How long ago the files were looked at."""
+        """Seconds since the files were last checked."""
 
     def view(self) -> WorkspaceView:
-        """Return the root as it is now."""
+        """Return the root at this moment."""
 
 
 class AllReader(Protocol):
     """All roots, searched as one."""
 
     def view(self, globs: Sequence[str] = ()) -> RootsView:
-        """Return those that globs keep, as they are now."""
+        """Return those that globs allow, at this moment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What was asked about: a root, and the part of it to keep to."""
+    """The place of a request: a root, and the part of it to search."""
 
     reader: Reader
     inside: str = ""
     """A file or folder below the root, or empty for all of it."""
 
     def globs(self, within: Collection[str] = ()) -> tuple[str, ...]:
-        """Return what keeps to this place and to some globs, which are relative to it."""
+        """Return globs that keep to this place, and to others relative to it."""
         check_globs(within)
         if not self.inside:
             return tuple(within)
@@ -112,7 +112,7 @@ class Place:
 
 
 class Roots(Protocol):
-    """The roots that can be asked about."""
+    """The open roots."""
 
     @property
     def everything(self) -> AllReader:
@@ -126,18 +126,18 @@ class Roots(Protocol):
     def are_several(self) -> bool:
         """Whether more than one folder is open."""
 
-    def place(self, asked: str = "") -> Place:
-        """Return the place of a path or URL; what may not be asked about is refused."""
+    def place(self, target: str = "") -> Place:
+        """Return the place of a path or URL; raise NotServed if it is not served."""
 
 
 def check_globs(globs: Collection[str]) -> None:
-    """Refuse more or longer globs than anybody needs."""
+    """Refuse too many or too long globs."""
     if len(globs) > MAX_GLOBS or any(len(glob) > MAX_GLOB_CHARS for glob in globs):
         raise InputError(f"at most {MAX_GLOBS} globs of {MAX_GLOB_CHARS} characters are allowed")
 
 
 def _below(glob: str) -> str:
-    """Return a glob as it is below a folder: one without a slash is of any file there."""
+    """Return a glob as it applies below a folder: one without a slash matches any file there."""
     glob = as_glob(glob)
     anywhere = "/" not in glob.rstrip("/")
     return f"**/{glob}" if anywhere else str(PurePosixPath(glob.lstrip("/").removeprefix("./")))

@@ -1,4 +1,4 @@
-"""Search what is open, and count what is found.
+"""Search open roots, and count what is found.
 
 Command line, Python, HTTP and MCP take the same request, and differ only in how they write the answer down.
 """
@@ -31,15 +31,15 @@ from assay.terms import tokens
 from assay.values import Hit, Problem, Query
 
 MAX_HITS = DEPTHS[-1]
-"""Hits of one question that can be paged through."""
+"""Hits per question that can be paged through."""
 _MAX_LISTED_PROBLEMS = 20
 _LINES_FOR_MODELS = (4, 2)
-"""Telling lines of each hit for a model, which reads the unit next if these say that it is right."""
+"""Lines of each hit for a model, which reads the unit next if they look right."""
 _turn = Lock()
 
 
 def turn(searches: Sequence[JointSearch], queries: Sequence[Query]) -> AbstractContextManager[object]:
-    """Return what to search in: a turn where searches only compute, else nothing to wait for.
+    """Return a context for searching: a turn if the searches only compute, else one that does not wait.
 
     The interpreter runs one thread at a time: threads that rank side by side hand it to one another at every array, and
     together answer a quarter fewer questions than one alone. What waits for somebody else, a reranker or a model of the
@@ -51,13 +51,13 @@ def turn(searches: Sequence[JointSearch], queries: Sequence[Query]) -> AbstractC
 
 
 class Scope(NamedTuple):
-    """What questions are asked of."""
+    """What is searched, and for what."""
 
     root: str
-    """Empty for several."""
+    """The root; empty for several."""
     searches: Sequence[JointSearch]
     snapshots: Mapping[str, Snapshot]
-    """By the root that hits have."""
+    """Snapshots, by the root that hits have."""
     version: str
     queries: Sequence[Query]
     problems: tuple[Problem, ...] = ()
@@ -66,10 +66,10 @@ class Scope(NamedTuple):
 
 
 def scope_of(roots: Roots, request: Question) -> Scope:
-    """Return one place, or every root that is kept, with the questions that keep to it."""
+    """Return one place, or all roots that the globs allow, and the queries for them."""
     texts, keep, repositories = request.texts, request.keep, repositories_asked(request)
     if request.path and keep.repo:
-        raise InputError("repo keeps to some of the served folders, and path names one: leave one of them out")
+        raise InputError("repo filters the served folders, and path names one of them: give only one of the two")
     if repositories or (not request.path and roots.are_several):
         check_globs((*keep.file, *repositories))
         every = roots.everything.view(repositories)
@@ -83,14 +83,14 @@ def scope_of(roots: Roots, request: Question) -> Scope:
 
 
 def repositories_asked(request: Question) -> tuple[str, ...]:
-    """Return the globs of the repositories that a question keeps to."""
+    """Return the globs of the repositories that a question searches."""
     return request.keep.repo + repositories_in(request.texts)
 
 
 def search(
     request: Search, roots: Roots, *, is_text: bool = False, cost_of: Callable[[FoundUnit], int] = cost
 ) -> Answer:
-    """Return the best hits of some questions, united, in one place; of several roots, in all or some.
+    """Return the best hits of some questions, united: in one place, in all roots, or in some.
 
     `cost_of` says how many tokens of the budget a hit takes as it is written. With `is_text`, that is text for a model,
     and what is unlikely is left for the next page.
@@ -138,7 +138,7 @@ def _count(matches: Sized | None) -> int:
 
 
 def _page(hits: Sequence[Hit], queries: Sequence[Query], *, is_text: bool) -> Sequence[Hit]:
-    """Return the hits of a page; for a model only those worth showing, unless each holds what is sought."""
+    """Return the hits of a page; for a model only those worth showing, unless each contains what is sought."""
     is_cut = is_text and not any(query.reads_text for query in queries)
     return hits[: worth_showing([hit.score for hit in hits])] if is_cut else hits
 

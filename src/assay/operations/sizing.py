@@ -32,26 +32,26 @@ from assay.values import Chunk, Hit, NamedSpan, Query
 
 _T = TypeVar("_T")
 OVERHEAD = 130
-"""Tokens of an answer besides its entries: names of fields, place, cursor."""
+"""Tokens of an answer without its entries: names of fields, place, cursor."""
 TELLING = (4,)
-"""Lines of a hit that are shown where not all are."""
+"""Lines of a hit that are shown if not all are."""
 MATCHING = 6
-"""The same where lines hold what the query quotes."""
+"""The same for lines that contain what the query quotes."""
 _MAX_LINE_CHARS = 200
-"""Characters of a telling line that are shown."""
+"""Characters of such a line that are shown."""
 MAX_UNIT_LINES = 400
-"""Lines of a unit that is put together again."""
+"""Lines of a unit that is reassembled."""
 _FILE_CACHE_SIZE = 4096  # files of an index whose functions are remembered
 _PIECES = frozenset(("function", "method", "constructor", "test"))
 
 
 def text_cost(unit: FoundUnit) -> int:
-    """Return the tokens of a unit as text, with what separates it from the next."""
+    """Return the tokens of a unit as text, with the separator before the next."""
     return tokens(unit_text(unit)) + 1
 
 
 def cost(entry: Any) -> int:
-    """Return the tokens of a record, with what separates it from the next."""
+    """Return the tokens of a record, with the separator before the next."""
     held = {each.name: getattr(entry, each.name) for each in fields(entry)}
     written = json.dumps(held, ensure_ascii=False, default=asdict)
     numbers = len(getattr(entry, "why", ()))
@@ -59,51 +59,55 @@ def cost(entry: Any) -> int:
 
 
 def fitting(entries: Sequence[_T], budget: int, cost_of: Callable[[_T], int] = cost) -> list[_T]:
-    """Return as many of some entries as a budget holds, from the first."""
+    """Return as many entries as a budget holds, from the first."""
     spent = accumulate(map(cost_of, entries))
     return [entry for entry, total in zip(entries, spent, strict=True) if total <= budget]
 
 
 def most_fitting(most: int, budget: int, cost_of: Callable[[int], int]) -> int:
-    """Return how many of `most` a budget holds, by what so many cost."""
+    """Return how many of `most` a budget holds, given the cost of each number."""
     return bisect_right(range(1, most + 1), budget, key=cost_of)
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much of hits is to be shown."""
+    """How much to show of hits."""
 
     budget: int
-    wanted: AbstractSet[str] = frozenset()
-    """The terms to show where only a part of a hit is shown."""
+    query_terms: AbstractSet[str] = frozenset()
+    """The terms to show if only a part of a hit is shown."""
     explain: bool = False
     aside: int = 0
-    """Tokens of what is answered beside the hits, as long as the question makes it."""
+    """Tokens of what is answered beside the hits, whose length depends on the question."""
     detail: Detail = "full"
     queries: Sequence[Query] = ()
-    """Whose quoted texts and expressions are shown first."""
+    """Queries whose quoted texts and expressions are shown first."""
     cost: Callable[[FoundUnit], int] = cost
     lines: Sequence[int] = TELLING
-    """How many telling lines each hit has, in order; further ones have as many as the last."""
+    """Numbers of lines for each hit, in order; further hits have the last number."""
 
     def complete(self, hit: Hit) -> FoundUnit:
-        """Return a hit that is all of its unit."""
+        """Return the record of a hit that is all of its unit."""
         return record(hit, explain=self.explain)
 
     def part(self, hit: Hit) -> FoundUnit:
-        """Return a hit that is less than its unit."""
+        """Return the record of a hit that is a part of its unit."""
         return replace(record(hit, explain=self.explain), complete=False)
 
     def brief(self, hit: Hit, unit: Chunk, place: int = 0) -> FoundUnit:
-        """Return the unit of a hit with the telling lines of the hit, or with its name and the lines that match."""
+        """Return the unit of a hit with the best lines of the hit, or with its name and the lines that match."""
         matching = sorted({line for query in self.queries for line in _matching(unit, query)})
         shown = self.complete(replace(hit, chunk=unit))
         if self.detail == "names":
             return replace(shown, text="", lines=matching)
         most = self.lines[min(place, len(self.lines) - 1)]
-        every = telling(unit, self.wanted, matching, max(most, MATCHING) if matching else most, hit.line)
-        text = "".join(f"{line[:_MAX_LINE_CHARS]}{'…' * (len(line) > _MAX_LINE_CHARS)}\n" for _, line in every)
+        every = telling(unit, self.query_terms, matching, max(most, MATCHING) if matching else most, hit.line)
+        text = "".join(f"{_shortened(line)}\n" for _, line in every)
         return replace(shown, text=text, lines=[number for number, _ in every])
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= _MAX_LINE_CHARS else f"{line[:_MAX_LINE_CHARS]}…"
 
 
 def _matching(chunk: Chunk, query: Query) -> list[int]:
@@ -115,7 +119,7 @@ def _matching(chunk: Chunk, query: Query) -> list[int]:
 
 
 def one_of_each_unit(hits: Sequence[Hit], snapshots: Mapping[str, Snapshot]) -> list[Hit]:
-    """Return hits without further pieces of a unit that a better one stands for."""
+    """Return hits without those that are other pieces of the unit of a better one."""
     of_file = Counter((hit.chunk.root, hit.chunk.path) for hit in hits)
     units = defaultdict[tuple[str, str], list[tuple[int, int]]](list)
     kept = []
@@ -129,7 +133,7 @@ def one_of_each_unit(hits: Sequence[Hit], snapshots: Mapping[str, Snapshot]) -> 
 
 
 def sized(hits: Sequence[Hit], size: Size, snapshots: Mapping[str, Snapshot]) -> tuple[list[FoundUnit], int]:
-    """Return the records that a budget holds, and how many of the hits they account for.
+    """Return the records that a budget holds, and the number of hits that they represent.
 
     The snapshots, by root, are where the pieces of long units are.
     """
@@ -145,32 +149,32 @@ def sized(hits: Sequence[Hit], size: Size, snapshots: Mapping[str, Snapshot]) ->
     return shown, len(hits)
 
 
-def sized_hit(hit: Hit, left: int, size: Size, snapshot: Snapshot, place: int = 0) -> FoundUnit | None:
-    """Return all of a hit's unit if that fits, else the hit itself if that does; in brief only its telling lines."""
+def sized_hit(hit: Hit, budget: int, size: Size, snapshot: Snapshot, place: int = 0) -> FoundUnit | None:
+    """Return a hit's whole unit if it fits, else the hit itself if it fits; in brief, only its best lines."""
     unit = whole(hit.chunk, snapshot)
     if size.detail != "full":
         brief = size.brief(hit, unit, place)
-        return brief if size.cost(brief) <= left else None
+        return brief if size.cost(brief) <= budget else None
     complete = size.complete(replace(hit, chunk=unit))
-    if size.cost(complete) <= left or unit is hit.chunk:
-        return complete if size.cost(complete) <= left else None
+    if size.cost(complete) <= budget or unit is hit.chunk:
+        return complete if size.cost(complete) <= budget else None
     part = size.part(hit)
-    return part if size.cost(part) <= left else None
+    return part if size.cost(part) <= budget else None
 
 
-def _first_lines(hit: Hit, left: int, size: Size) -> FoundUnit:
+def _first_lines(hit: Hit, budget: int, size: Size) -> FoundUnit:
     hit = replace(hit, chunk=replace(hit.chunk, signature=""), others=())
-    best = cut(hit, size.wanted, left, lambda hit: size.cost(size.part(hit)))
+    best = cut(hit, size.query_terms, budget, lambda hit: size.cost(size.part(hit)))
     brief = size.brief(hit, hit.chunk)
-    if best is None and size.cost(brief) <= left:
+    if best is None and size.cost(brief) <= budget:
         return replace(brief, complete=False)
     if best is None:
-        raise InputError("the budget holds no line of the best hit; give it more")
+        raise InputError("the budget is too small for a line of the best hit; increase it")
     return size.part(best)
 
 
 def whole(chunk: Chunk, snapshot: Snapshot) -> Chunk:
-    """Return the function that a chunk is a piece of, or the chunk itself; functions inside it are part of it."""
+    """Return the function of which a chunk is a piece, or the chunk itself; inner functions are part of it."""
     first, last = lines_of_unit(chunk, snapshot)
     if (first, last) == (chunk.start_line, chunk.end_line):
         return chunk
@@ -179,7 +183,7 @@ def whole(chunk: Chunk, snapshot: Snapshot) -> Chunk:
 
 
 def lines_of_unit(chunk: Chunk, snapshot: Snapshot) -> tuple[int, int]:
-    """Return the first and the last line of the function that a chunk is a piece of, or of the chunk itself."""
+    """Return the first and the last line of the function of which a chunk is a piece, or of the chunk itself."""
     own = (chunk.start_line, chunk.end_line)
     if chunk.kind not in _PIECES or not chunk.symbol:
         return own
@@ -196,26 +200,26 @@ def lines_of_unit(chunk: Chunk, snapshot: Snapshot) -> tuple[int, int]:
 
 @dataclass(slots=True)
 class _File:
-    """What is known of a file of an index: the numbers of its chunks, their symbols, and its functions once asked."""
+    """A file of an index: the numbers of its chunks, their symbols, and its functions once they are needed."""
 
     path: str
     numbers: list[int]
     symbols: list[str]
-    found: list[NamedSpan] | None = None
+    spans: list[NamedSpan] | None = None
 
     def numbers_of(self, symbol: str) -> list[int]:
-        """Return the chunks of a symbol, or none where it is but one, which is no piece."""
+        """Return the chunks of a symbol, or none if there is only one, which is not a piece."""
         if self.symbols.count(symbol) < 2:
             return []
         return [number for number, named in zip(self.numbers, self.symbols, strict=True) if named == symbol]
 
     def functions(self, snapshot: Snapshot) -> list[NamedSpan]:
-        """Return the functions, read off the chunks once."""
-        if self.found is None:
+        """Return the functions, parsed from the chunks once."""
+        if self.spans is None:
             from assay.corpus.outline import functions  # and a parser: not where no unit was cut
 
-            self.found = functions(self.path, text_of_lines(snapshot, self.numbers, 1))
-        return self.found
+            self.spans = functions(self.path, text_of_lines(snapshot, self.numbers, 1))
+        return self.spans
 
 
 _known: WeakKeyDictionary[Snapshot, dict[str, _File]] = WeakKeyDictionary()
@@ -233,7 +237,7 @@ def _file(snapshot: Snapshot, path: str) -> _File:
 
 
 def text_of_lines(snapshot: Snapshot, numbers: Sequence[int], first: int, last: int | None = None) -> str:
-    """Return lines of a file as its chunks have them; one that no chunk has is empty."""
+    """Return lines of a file from its chunks; a line that no chunk has is empty."""
     spans = snapshot.rows("lines", np.array(numbers)).tolist()
     last = last or max(end for _, end in spans)
     lines: dict[int, str] = {}

@@ -1,4 +1,4 @@
-"""Say what an index holds, leaves out and lags behind in, without changing it.
+"""Report what an index holds, leaves out and lags behind in, without changing it.
 
 Every byte of the index is read, for that takes 33 ms where it has 230 MB: *whole* is what was found, not what is hoped.
 Of an index in a bucket the copies are read, of which there is one of each file then, and the answer says so.
@@ -38,54 +38,54 @@ class Status:
     location: str
     """Where the index is."""
     indexed: bool
-    """False: nobody has searched this root yet; a search makes the index."""
+    """False: this root was never searched; a search builds the index."""
     whole: bool
     """Whether every byte of the index was read and is intact."""
     damage: str
-    """What is wrong with the stored index, or empty; the next search rebuilds it."""
+    """The damage of the stored index, or empty; the next search rebuilds it."""
     encoder: str
-    """What made its vectors."""
+    """The encoder of its vectors."""
     format: str
-    """What it is stored in, with its version; empty where there is none."""
+    """The storage format, with its version; empty if there is no index."""
     files: int
     chunks: int
     described: int
     """Chunks that a language model described."""
     history: str
-    """What commits say beside them: how many are indexed, or why none are."""
+    """The state of the history: how many commits are indexed, or why none are."""
     size_mb: float
     verified: str
-    """How much of it was read to see that it is intact."""
+    """How much was read to verify that it is intact."""
     updated: str
-    """When it was last written, in ISO 8601 (UTC); empty where there is none."""
+    """When it was last written, in ISO 8601 (UTC); empty if there is no index."""
     updated_s: float
-    """The same in seconds ago; -1 where there is none."""
+    """Seconds since then; -1 if there is no index."""
     checked_s: float
-    """Seconds since the files were last looked at to bring it up to date; -1 where they never were."""
+    """Seconds since the files were last checked for changes; -1 if they never were."""
     compared: bool
-    """Whether it was compared with the files; False where it is read as it is."""
+    """Whether it was compared with the files; False if the index is read-only."""
     added: int
-    """Files that are not in the index yet; the next search sees to these and to what changed or is gone."""
+    """Files that are not in the index yet; the next search updates it."""
     changed: int
-    """Files whose text is no longer what the index holds."""
+    """Files whose text differs from what the index holds."""
     removed: int
-    """Files of the index that are gone."""
+    """Files in the index that are gone."""
     stale: list[str]
-    """Some of these, as what: path."""
+    """Some of these, as change: path."""
     rebuild_because: str
     """Why the next search rebuilds all of it, or empty."""
     rebuilt: str
-    """Why it was rebuilt when it was last brought up to date here, or empty."""
+    """Why it was rebuilt at its last update here, or empty."""
     left_out: dict[str, int]
     """Files and folders that are not indexed, counted by reason, most first."""
     examples: list[str]
     """Some of them, as path: reason."""
     noted: dict[str, int]
-    """What is to be known about how files were cut, as where a grammar failed, with how many; most first."""
+    """Notes on how files were cut, such as a grammar that failed, with numbers of files; most frequent first."""
     notes: list[str]
-    """Some of these files, as path: what."""
+    """Some of these files, as path: note."""
     languages: dict[str, int]
-    """Chunks of each language, most first; empty where it is not indexed."""
+    """Chunks of each language, most frequent first; empty if not indexed."""
     kinds: dict[str, int]
     """Chunks of each kind of unit, likewise."""
 
@@ -95,7 +95,7 @@ _NOTHING = Freshness(IndexReport(0, 0), Differences(), 0.0, "", "", is_compared=
 
 
 def status(request: StatusOf, roots: Roots) -> Status:
-    """Return what the index of a place holds, without changing it; every byte of it is read.
+    """Return what the index of a place holds, without changing it; reads every byte of it.
 
     Files are listed, and read where they may differ.
     """
@@ -136,12 +136,12 @@ def status(request: StatusOf, roots: Roots) -> Status:
     )
 
 
-def _written(index: AnyIndex, found: Freshness | None) -> dict[str, Any]:
-    """Return how large a version of an index is, how it was verified, and when it was written."""
-    if found is None:
+def _written(index: AnyIndex, freshness: Freshness | None) -> dict[str, Any]:
+    """Return the size of an index, how it was verified, and when it was written."""
+    if freshness is None:
         return {"size_mb": 0.0, "verified": "", "updated": "", "updated_s": -1.0}
-    when = datetime.fromtimestamp(found.updated_s, UTC).isoformat(timespec="seconds")
-    ago, size_mb = max(time.time() - found.updated_s, 0.0), (index.size_bytes() or 0) / 1e6
+    when = datetime.fromtimestamp(freshness.updated_s, UTC).isoformat(timespec="seconds")
+    ago, size_mb = max(time.time() - freshness.updated_s, 0.0), (index.size_bytes() or 0) / 1e6
     return {"size_mb": round(size_mb, 1), "verified": index.verified, "updated": when, "updated_s": round(ago, 1)}
 
 
@@ -158,27 +158,31 @@ def _files(report: IndexReport, stale: Differences, most: int) -> dict[str, Any]
 
 
 def _by_kind(texts: Iterable[str]) -> dict[str, int]:
-    """Count what is said of files, without what is of the one file alone: another's name, its size, its encoding."""
+    """Count notes on files without the details of one file: another's name, its size, its encoding."""
     kinds = (re.sub(r"^(a copy of) .*", r"\1 another file", _OF_ONE.sub("", text)) for text in texts)
     return dict(Counter(kinds).most_common())
 
 
-def holdings(snapshot: Snapshot, kept: Mask | None = None) -> tuple[dict[str, int], dict[str, int]]:
-    """Return how many living chunks there are of each language and each kind, most first, but for those without one.
+def holdings(snapshot: Snapshot, mask: Mask | None = None) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the number of living chunks of each language and kind, most frequent first, without empty ones.
 
     Of the chunks that a mask keeps, if there is one.
     """
     counts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     for base, (part, live) in zip(snapshot.bases, snapshot.parts, strict=False):
         rows = slice(None) if live is None else live
-        if kept is not None:
-            rows = kept[base : base + len(part)]
+        if mask is not None:
+            rows = mask[base : base + len(part)]
         columns: tuple[Any, Any] = ((part.languages, part.file[rows]), (KINDS, part.kind[rows]))
         for tally, (names, numbers) in zip(counts, columns, strict=True):
             for name, count in zip(names, np.bincount(numbers, minlength=len(names)).tolist(), strict=True):
                 tally[name] += count
-    languages, kinds = ({name: n for name, n in each.most_common() if name and n} for each in counts)
-    return languages, kinds
+    return by_frequency(counts[0]), by_frequency(counts[1])
+
+
+def by_frequency(counts: Counter[str], most: int | None = None) -> dict[str, int]:
+    """Return the counts of names, the most frequent first, without the empty name and without zeros."""
+    return {name: count for name, count in counts.most_common(most) if name and count}
 
 
 @as_text.register
@@ -189,7 +193,7 @@ def _(answer: Status) -> str:
 
 
 def status_text(answer: Status, *, named: bool = False) -> str:
-    """Return the status of an intact index as rows for a terminal; with `named`, each file that it names has one."""
+    """Return the status of an intact index as rows for a terminal; with `named`, files have a row each."""
     facts = {name: getattr(answer, name) for name in ("root", "location", "encoder", "files", "chunks")}
     facts |= {"described": answer.described} if answer.described else {}
     facts |= {"history": answer.history, "size mb": answer.size_mb, "format": answer.format, "updated": answer.updated}
@@ -200,7 +204,7 @@ def status_text(answer: Status, *, named: bool = False) -> str:
         rows.append(f"{'stale':<10}{counted(number, 'file')} {what} since")
         rows += _named(answer.stale, what, named=named)
     if not stale:
-        rows.append(f"{'stale':<10}{'no file' if answer.compared else 'not known: it is read as it is'}")
+        rows.append(f"{'stale':<10}{'no file' if answer.compared else 'not known: the index is read-only'}")
     if answer.rebuild_because:
         rows.append(f"{'stale':<10}all of it: {answer.rebuild_because}")
     for title, kinds, files in (("left out", answer.left_out, answer.examples), ("noted", answer.noted, answer.notes)):

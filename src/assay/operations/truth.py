@@ -1,4 +1,4 @@
-"""Have models write ground truth, and have judges look at its places; an interrupted run goes on in its records."""
+"""Write ground truth with models, and audit its places with judges; an interrupted run resumes from its records."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from assay.corpus.git_history import head
 from assay.corpus.left_out_names import OWN_REPORTS
@@ -37,12 +38,12 @@ from assay.values import Chunk, Judgment, Query
 Pairs = Sequence[tuple[Query, Chunk]]
 TextOf = Callable[[Span], str]
 MIN_CONTROLS, MAX_CONTROLS = 4, 20
-"""Places of other questions that a judge is asked about; fewer say nothing."""
+"""Places of other questions that a judge is asked about; fewer would mean little."""
 _MIN_CHECKED = 10
 
 
 def records_of(file: Path, name: str) -> Path:
-    """Return where the records of a ground truth lie: beside it, in a folder that no search looks into."""
+    """Return the folder of a ground truth's records: beside it, ignored by searches."""
     return file.parent / OWN_REPORTS / "truth" / file.name / f"{safe_name(name)}.jsonl"
 
 
@@ -78,7 +79,7 @@ def write_questions(request: WriteRequest, out: Path, watch: Progress) -> MinedT
 def _write_all(
     write: Callable[[str], MinedQueries], paths: Iterator[str], request: WriteRequest, watch: Progress
 ) -> tuple[MinedQueries, str]:
-    """Return what was written about files, in their order, until it is enough; and why it ended early."""
+    """Return what was written about files, in order, until there is enough; and why it stopped early."""
     found, stopped = MinedQueries(), ""
     while not stopped and len(found.queries) < request.limit and (some := [*islice(paths, request.models.workers)]):
         watch("writing questions", len(found.queries), request.limit)
@@ -100,7 +101,7 @@ def _write_all(
 
 
 def judged_pairs(right: Qrels, text_of: TextOf) -> tuple[Pairs, dict[Key, int]]:
-    """Return each judged place as a pair of query and text, and its grade; those without a text are left out."""
+    """Return each judged place as a pair of query and text, and its grade; places without a text are left out."""
     every = [(query, str(each.span), each) for query in right.queries for each in right.entries[query.id]]
     pairs = [as_pair(query, target, text_of(each.span)) for query, target, each in every]
     grades = {(query.id, target): each.grade for query, target, each in every}
@@ -108,12 +109,12 @@ def judged_pairs(right: Qrels, text_of: TextOf) -> tuple[Pairs, dict[Key, int]]:
 
 
 def right_of(pairs: Pairs, grades: Mapping[Key, int]) -> Pairs:
-    """Return the pairs whose place answers."""
+    """Return the pairs whose place is an answer."""
     return [(query, code) for query, code in pairs if grades[query.id, code.id]]
 
 
 def judges_of(specs: Sequence[str], models: ModelOptions, prior: float) -> dict[str, JudgeOptions]:
-    """Return the options of each judge; those that ask no model beside others that do have no budget and no rate."""
+    """Return the options of each judge; judges without a model, beside others with one, have no budget and no rate."""
     found = {}
     for spec in dict.fromkeys(specs):
         pays = spec.partition(":")[0] != "signals" or len(specs) == 1
@@ -128,7 +129,7 @@ def judges_of(specs: Sequence[str], models: ModelOptions, prior: float) -> dict[
 def ask_judges(
     judges: Mapping[str, JudgeOptions], pairs: Pairs, right: Pairs, file: Path, watch: Progress
 ) -> list[Annotator]:
-    """Return what each judge says about pairs, and say how often it accepts places that answer other questions."""
+    """Return each judge's verdicts on pairs, and report how often it accepts places that answer other questions."""
     keys = [(query.id, code.id) for query, code in pairs]
     controls = list(_controls(right, {*keys, *((query.id, code.id) for query, code in right)}))
     labels = list[Annotator]()
@@ -153,32 +154,32 @@ def ask_judges(
     return labels
 
 
-def _controls(right: Pairs, known: set[Key]) -> Iterator[tuple[Query, Chunk]]:
-    """Yield some queries, each with a place of another file that answers another one and is not judged for it."""
+def _controls(right: Pairs, judged: set[Key]) -> Iterator[tuple[Query, Chunk]]:
+    """Yield some queries, each with the answer of another query, from another file, that is not judged for it."""
     first = {query.id: at for at, (query, _) in reversed([*enumerate(right)])}
     for at in sorted(first.values())[:MAX_CONTROLS]:
         query, own = right[at]
         for _, code in (*right[at:], *right[:at]):
-            if code.path != own.path and (query.id, code.id) not in known:
+            if code.path != own.path and (query.id, code.id) not in judged:
                 yield query, code
                 break
 
 
 @dataclass(frozen=True, slots=True)
 class DisputedPlace:
-    """A judged place that a judge and the file, and so perhaps two judges, disagree about."""
+    """A judged place on which a judge disagrees with the file."""
 
     query_id: str
     query: str
     target: str
     grade: int
-    """In the file."""
+    """The grade in the file."""
     judges: Mapping[str, int | None]
     reasons: Mapping[str, str]
 
     @property
     def gaps(self) -> tuple[int, int]:
-        """How far the farthest judge, and all together, are from the file; yes of who gives no grades is 1 or 2."""
+        """How far the farthest judge, and all together, are from the file; a yes without a grade is 1 or 2."""
         said = [(name, grade) for name, grade in self.judges.items() if grade is not None]
         plain = {name for name, grade in said if grade and self.grade and not name.startswith("grades:")}
         gaps = [abs(grade - self.grade) for name, grade in said if name not in plain]
@@ -187,11 +188,11 @@ class DisputedPlace:
 
 @dataclass(frozen=True, slots=True)
 class JudgedTruth:
-    """A ground truth beside what judges say of its places."""
+    """A ground truth with the judges' verdicts on its places."""
 
     agreement: LabelAgreement
     disputes: Sequence[DisputedPlace]
-    """The worst first."""
+    """The largest disagreements first."""
 
 
 def audit_places(request: AuditRequest, right: Qrels, text_of: TextOf, watch: Progress) -> JudgedTruth:
@@ -199,22 +200,28 @@ def audit_places(request: AuditRequest, right: Qrels, text_of: TextOf, watch: Pr
     pairs, of_file = judged_pairs(right, text_of)
     judges = judges_of(request.judges, request.models, request.prior)
     labels = ask_judges(judges, pairs, right_of(pairs, of_file), request.file, watch)
-    places = [
-        DisputedPlace(
-            *(query.id, query.text, code.id, of_file[key := (query.id, code.id)]),
-            {each.name: each.grades[key] for each in labels},
-            {each.name: each.reasons[key] for each in labels if key in each.reasons},
-        )
-        for query, code in pairs
-    ]
+    places = []
+    for query, code in pairs:
+        key = query.id, code.id
+        grades = {each.name: each.grades[key] for each in labels}
+        reasons = {each.name: each.reasons[key] for each in labels if key in each.reasons}
+        places.append(DisputedPlace(query.id, query.text, code.id, of_file[key], grades, reasons))
     agreement = compare(labels, [Annotator(request.file.name, {**of_file})])
     return JudgedTruth(agreement, sorted((each for each in places if any(each.gaps)), key=lambda each: each.gaps)[::-1])
 
 
+class ProposedAnswer(NamedTuple):
+    """A search result that all judges accept, with their judgment."""
+
+    query: Query
+    code: Chunk
+    judgment: Judgment
+
+
 def propose(
     request: CorrectRequest, right: Qrels, root: Path, text_of: TextOf, watch: Progress
-) -> list[tuple[Query, Chunk, Judgment]]:
-    """Return the results of a search that no judgment covers and all judges accept, each as a secondary answer."""
+) -> list[ProposedAnswer]:
+    """Return search results without a judgment that all judges accept, each as a secondary answer."""
     judges = judges_of(request.judges, request.models, request.prior)  # refused before the work, not after it
     index, found = Index(root, progress=watch), dict[str, list[Span]]()
     for at, query in enumerate(right.queries, 1):
@@ -230,5 +237,5 @@ def propose(
         key = query.id, code.id
         if all(each.grades[key] for each in labels):
             reason = "; ".join(each.reasons[key] for each in labels if each.reasons.get(key))
-            accepted.append((query, code, Judgment(*key, 1, names, reason)))
+            accepted.append(ProposedAnswer(query, code, Judgment(*key, 1, names, reason)))
     return accepted

@@ -1,4 +1,4 @@
-"""Open one root and its index, and build the searcher that its settings describe."""
+"""Open one root and its index, and build the searcher of its settings."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ from assay.store.snapshot import Snapshot
 
 @dataclass(frozen=True)
 class Workspace:
-    """One root, its index open. What it searches stays the same; a refreshed index is another workspace."""
+    """One root with its index open, which does not change: a refreshed index is another workspace."""
 
     index: AnyIndex
     report: IndexReport
     settings: Settings = field(default_factory=Settings)
     name: str = ""
-    """What the root was called by whoever named it."""
+    """The name that was given to the root."""
     note: str = ""
-    """What is odd about how it was opened, for whoever named it."""
+    """Notes on how it was opened."""
 
     @cached_property
     def past(self) -> PastCommits:
-        """Return what the commits of the root say of its files."""
+        """Return the commits of the root."""
         return PastCommits(self.index.root, self.settings)
 
     @cached_property
     def snapshot(self) -> Snapshot:
-        """Return what is searched."""
+        """Return the snapshot that is searched."""
         return self.index.snapshot()
 
     @cached_property
     def corpus_search(self) -> CorpusSearch:
-        """Return what searches this root alone."""
+        """Return the search of this root alone."""
         past = self.past.snapshot
         said = None if past is None else PastChanges({"": past})
         return CorpusSearch(self.snapshot, self.index.encoder, self.settings.search, self.guard, said)
 
     @cached_property
     def guard(self) -> retrievers.IndexGuard:
-        """Return what tells who reads the index that it is damaged."""
+        """Return the guard that reports damage of the index."""
         location = self.index.location
         is_copied = is_bucket(location)
         where = location if self.settings.index.location or is_copied else ""
@@ -59,7 +59,7 @@ class Workspace:
         return retrievers.IndexGuard(self.index.check, retrievers.rebuild_command(path, where), is_copied)
 
     def refresh(self, progress: Progress | None = None) -> tuple[Workspace, IndexReport]:
-        """Bring the index up to date; return what to search from now on, this one if that did not change."""
+        """Bring the index up to date; return the workspace to search from now on, this one if nothing changed."""
         try:
             report = self.index.refresh(progress, replaces=False)
         except StorageError as refusal:
@@ -90,13 +90,13 @@ def notes_of(workspace: Workspace) -> Iterator[str]:
 
 def _empty(report: IndexReport) -> str:
     if not report.skipped:
-        return "it holds no file"
+        return "it has no files"
     first = report.skipped[0]
     return f"none of its files has text to index ({len(report.skipped)} left out, '{first.path}': {first.reason})"
 
 
 def summary(report: IndexReport) -> str:
-    """Return what an index holds and what was done to it, as one line."""
+    """Return on one line what an index holds and how it was updated."""
     done = [f"{number} {what}" for what, number in report.changed.counts().items() if number]
     changed = f" ({', '.join(done)})" if done else ""
     described = f", {report.described:,} described" if report.described else ""
@@ -114,7 +114,7 @@ def open_workspace(  # noqa: PLR0913  how it is brought up to date
     patience_s: float | None = None,
     check_all: bool = False,
 ) -> Workspace:
-    """Return a root with its index up to date, or as it is when not to be refreshed.
+    """Open a root with its index up to date, or as it is if it is not to be refreshed.
 
     With a patience, it is as it was where another process is still bringing it up to date after that. With
     `check_all`, every byte of it is read before, and a refresh rebuilds what is damaged. Otherwise, where nothing can
@@ -148,7 +148,7 @@ def open_workspace(  # noqa: PLR0913  how it is brought up to date
 
 
 def _as_before(index: AnyIndex, refusal: StorageError) -> IndexReport:
-    """Return what an index that cannot be written holds, and whether files changed since; refuse where it is no use."""
+    """Return what an index that cannot be written holds, and whether files changed since; refuse if it is unusable."""
     try:
         standing = index.standing()
     except StorageError:
@@ -159,7 +159,7 @@ def _as_before(index: AnyIndex, refusal: StorageError) -> IndexReport:
 
 
 def last_workspace(root: Path, settings: Settings) -> Workspace | None:
-    """Return a root with its index as it was last written; None where there is none, or none to go on from."""
+    """Open a root with its index as it was last written; None if there is none that can be used."""
     check(settings.search)
     index = index_of(root, settings)
     report = index.last()

@@ -1,4 +1,4 @@
-"""Keep labels as ground truth, each by the name of the unit whose lines it is about.
+"""Store labels as ground truth, each by the name of the unit of its lines.
 
 A name outlives lines that are added above it. It means what the bench takes it to mean (`target_places`): all that is
 declared under it, in prose a section by its heading.
@@ -31,22 +31,22 @@ from assay.truth.target_places import declared, lines_of_symbol
 from assay.values import Judgment, NamedSpan, Query
 
 _MAX_FILE_BYTES = 1_000_000
-"""Of a file that may be a target; no larger one is searched."""
+"""Bytes of a file that may be a target; larger files are not searched."""
 _FILE_CACHE_SIZE = 512
-"""Files whose names are kept."""
+"""Files whose names are cached."""
 
 
 class Targets:
-    """What targets mean in the files of one root, each looked at once."""
+    """The meaning of targets in the files of one root, each read once."""
 
     def __init__(self, look: Callable[[str], Path]) -> None:
-        """Take what opens a path of the root, or says why it may not be a target."""
+        """Keep a function that opens a path of the root, or raises if it may not be a target."""
         self._look = look
         self._files: dict[str, Path | InputError] = {}
         self._length = cache(lambda path: len(lines_of(_text(self._open_target(path)))))
 
     def span(self, target: str) -> Span:
-        """Return the lines of a target, a whole file without any, or say why there are none."""
+        """Return the lines of a target (a whole file if it has none), or raise InputError."""
         if fault := fault_of_target(target):
             raise InputError(fault)
         path, colons, symbol = target.partition("::")
@@ -62,14 +62,14 @@ class Targets:
         return span
 
     def lines(self, target: str) -> str:
-        """Return a target as lines, `path:start-end`, or a whole file as its path; empty where it is no more."""
+        """Return a target as lines, `path:start-end`, or a whole file as its path; empty if it is gone."""
         try:
             return str(self.span(target))
         except (InputError, OSError):
             return ""
 
     def lasting(self, span: Span) -> str:
-        """Return a target that outlives changes elsewhere in its file, where lines are one named unit; else lines."""
+        """Return a target that survives edits elsewhere in its file, if lines are one named unit; else the lines."""
         if not span.start or "::" in span.path:
             return str(span)
         names = {name for first, last, name in self._declared(span.path) if span.start <= first and last <= span.end}
@@ -96,13 +96,13 @@ class Targets:
 
 @lru_cache(_FILE_CACHE_SIZE)
 def _declared(file: Path, path: str, _stat: tuple[int, ...]) -> tuple[NamedSpan, ...]:
-    """Return all that a file declares; of prose, its sections."""
+    """Return all names that a file declares; of prose, its sections."""
     return tuple(declared(path, _text(file)))
 
 
 def _text(file: Path) -> str:
     if file.stat().st_size > _MAX_FILE_BYTES:
-        raise InputError(f"'{file.name}' is larger than what is searched")
+        raise InputError(f"'{file.name}' is too large to be searched")
     text = decoded(file.read_bytes())
     if text is None:
         raise InputError(f"'{file.name}' is binary")
@@ -110,22 +110,22 @@ def _text(file: Path) -> str:
 
 
 _NAMED = "page-"
-"""How the ids begin of queries that were first asked here."""
+"""The prefix of the ids of queries that were first labeled here."""
 _DIGEST_BYTES = 6
 
 
 class DamagedTruth(InputError):
-    """The ground truth cannot be read whole, and is left as it is."""
+    """The ground truth is corrupt, and is not changed."""
 
 
 @answer_type
 class Mark:
-    """What somebody says about one answer to one question."""
+    """The label of one answer to one question."""
 
     target: str
-    """As it is kept, relative to the root: `path::Symbol.name` where lines are one named unit, or `path:start-end`."""
+    """As stored, relative to the root: `path::Symbol.name` if lines are one named unit, or `path:start-end`."""
     lines: str
-    """As `path:start-end`, where it stands now, or a whole file's path; empty where it is no more."""
+    """Its present lines as `path:start-end`, or a whole file's path; empty if it is gone."""
     grade: int
     """0 is wrong; the higher, the better."""
     judge: str
@@ -133,7 +133,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class LabeledQuestion:
-    """A question with all that was said about its answers."""
+    """A question with all labels of its answers."""
 
     id: str
     text: str
@@ -151,25 +151,25 @@ class RootLabels:
 
 @dataclass(frozen=True, slots=True)
 class Labeller:
-    """Where labels go and who gives them."""
+    """Stores labels; knows where, and in whose name."""
 
     session: Session
     judge: str
     truth: Path | None = None
-    """Another place than the root's own file."""
+    """A path instead of the root's own file."""
 
     def read(self, path: str) -> RootLabels:
-        """Return what was said about the root of a path."""
+        """Return the labels of the root of a path."""
         root = self._root(path)
         file = self._file(root)
         truth, targets = _read(file), self._targets(root)
         said: dict[str, list[Judgment]] = {query.id: [] for query in truth.queries}
         for each in truth.judgments:
             said[each.query_id].append(each)
-        return RootLabels(as_utf8(file.name), [_labelled(query, said[query.id], targets) for query in truth.queries])
+        return RootLabels(as_utf8(file.name), [_question(query, said[query.id], targets) for query in truth.queries])
 
     def say(self, path: str, text: str, target: str, grade: int | None, symbol: str = "") -> LabeledQuestion:
-        """Take a judgment in, over an earlier one of the same judge, or take that back; return its question.
+        """Store a judgment in place of an earlier one of the same judge, or remove that; return its question.
 
         It is of the unit called `symbol`, where the target's file declares that, or else of the target's own.
         """
@@ -178,16 +178,16 @@ class Labeller:
         named = f"{target.partition('::')[0].rpartition(':')[0] or target}::{symbol}"
         target = named if symbol and targets.lines(named) else target
         lasting = target if grade is None else _lasting(targets, target)
-        same = partial(_same, targets, target)
+        same = partial(_is_same, targets, target)
         folder = file.resolve().parent
         folder.mkdir(parents=True, exist_ok=True)
         with alone(folder, is_folder=True):  # among all users of this machine
             before = _read(file)
             query = _query(before, text)
-            after = _changed(before, query, Judgment(query.id, lasting, grade or 0, self.judge), same, grade)
+            after = _relabel(before, query, Judgment(query.id, lasting, grade or 0, self.judge), same, grade)
             if after != before:
                 jsonl_truth.write(after, file)
-        return _labelled(query, (each for each in after.judgments if each.query_id == query.id), targets)
+        return _question(query, (each for each in after.judgments if each.query_id == query.id), targets)
 
     def _root(self, path: str) -> Path:
         if is_url(path):
@@ -207,7 +207,7 @@ class Labeller:
         return Targets(partial(self._look, root))
 
     def _look(self, root: Path, path: str) -> Path:
-        """Return a file that may be a target."""
+        """Return a file that may be a target, or raise InputError."""
         file = from_utf8(root, path)
         place = self.session.place(str(file))
         if place.reader.root != root or as_utf8(place.inside) != path or not file.is_file():
@@ -216,7 +216,7 @@ class Labeller:
 
 
 def _lasting(targets: Targets, target: str) -> str:
-    """Return a target as it is written down, after a look whether it is there."""
+    """Return a target as it is stored, after checking that it exists."""
     if fault := fault_of_target(target):
         raise NotServed(fault)
     try:
@@ -227,16 +227,16 @@ def _lasting(targets: Targets, target: str) -> str:
         raise NotServed(str(error)) from error
 
 
-def _same(targets: Targets, said: str, kept: str) -> bool:
-    """Say whether two targets are the same one, or mean the same lines now."""
-    return kept == said or (bool(lines := targets.lines(said)) and lines == targets.lines(kept))
+def _is_same(targets: Targets, target: str, stored: str) -> bool:
+    """Return whether two targets are equal, or mean the same lines now."""
+    return stored == target or (bool(lines := targets.lines(target)) and lines == targets.lines(stored))
 
 
 def _read(file: Path) -> Truth:
-    """Return a ground truth; without a file an empty one."""
+    """Read a ground truth; a missing file is an empty one."""
     if not file.exists() or (file.is_file() and not file.stat().st_size):
         return Truth(file.stem, (), ())
-    mend = f"it is left as it is; mend it (assay truth check {file.name}) or name another with --truth"
+    mend = f"it was not changed; repair it (assay truth check {file.name}) or name another with --truth"
     try:
         is_truth = file.is_file() and jsonl_truth.fits(Glimpse(file, rows.sample(file, [])))
         reading = jsonl_truth.read(file) if is_truth else None
@@ -250,22 +250,22 @@ def _read(file: Path) -> Truth:
 
 
 def _query(truth: Truth, text: str) -> Query:
-    """Return the question of a text, the one that is there where one has the same words."""
+    """Return the question of a text: an existing one with the same words, or a new one."""
     if not _words(text):
         raise InputError("the query is empty")
     same = next((query for query in truth.queries if _words(query.text) == _words(text)), None)
     return same or Query(_id(text), " ".join(text.split()))
 
 
-def _changed(truth: Truth, query: Query, said: Judgment, same: Callable[[str], bool], grade: int | None) -> Truth:
-    """Return the ground truth with what was said; a question that nobody says anything about any more goes."""
+def _relabel(truth: Truth, query: Query, label: Judgment, same: Callable[[str], bool], grade: int | None) -> Truth:
+    """Return the ground truth with a label added or removed; a question of ours without labels is removed."""
     others = tuple(
         each
         for each in truth.judgments
-        if (each.query_id, each.judge) != (query.id, said.judge)
-        or not (each.target == said.target or same(each.target))
+        if (each.query_id, each.judge) != (query.id, label.judge)
+        or not (each.target == label.target or same(each.target))
     )
-    judgments = others if grade is None else (*others, said)
+    judgments = others if grade is None else (*others, label)
     if any(each.query_id == query.id for each in judgments):
         queries = truth.queries if query in truth.queries else (*truth.queries, query)
     else:
@@ -274,8 +274,8 @@ def _changed(truth: Truth, query: Query, said: Judgment, same: Callable[[str], b
     return replace(truth, queries=queries, judgments=judgments)
 
 
-def _labelled(query: Query, said: Iterable[Judgment], targets: Targets) -> LabeledQuestion:
-    marks = [Mark(each.target, targets.lines(each.target), each.grade, each.judge) for each in said]
+def _question(query: Query, judgments: Iterable[Judgment], targets: Targets) -> LabeledQuestion:
+    marks = [Mark(each.target, targets.lines(each.target), each.grade, each.judge) for each in judgments]
     return LabeledQuestion(query.id, query.text, marks)
 
 

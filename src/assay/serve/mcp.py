@@ -35,7 +35,7 @@ MAX_REQUEST_BYTES = 4 * 1024 * 1024
 """Bytes; a thousand candidate programs are smaller."""
 _REPORT_S = 1.0
 _AT_ONCE = 16
-"""Questions that are worked on: more would be no faster, and each thread keeps memory of its own."""
+"""Questions that are answered at a time: more would be no faster, and each thread uses memory."""
 
 
 _USES = {
@@ -47,45 +47,45 @@ _USES = {
     "outline": "outline before reading files",
 }
 _INSTRUCTIONS = (
-    "Finds code by meaning, offline. Use {}. Lines are 1-based and inclusive, paths relative to root. Indexes are made "
-    "and refreshed by themselves."
+    "Finds code by meaning, offline. Use {}. Lines are 1-based and inclusive, paths relative to root. Indexes are "
+    "built and refreshed automatically."
 )
 LEAN = "lean"
 _LISTS = {LEAN: ("search", "read"), "all": tuple(each.name for each in OPERATIONS if each.tool is not None)}
 _ON_REQUEST = "rank"
-Shown = set[tuple[str, str, str]]
-"""The lines that a session was shown: root, path, and the line with its number."""
+SentLines = set[tuple[str, str, str]]
+"""The lines that a session has received: root, path, and the line with its number."""
 _LEFT_OUT = {
     "search": frozenset((*(each.option for each in FILTERS), "group", "explain")),
     "log": frozenset(("file",)),
     "status": frozenset(("limit",)),
 }
-"""Parameters that query words say, or that only JSON shows."""
+"""Parameters that query words cover, or that only JSON shows."""
 _FAR = 10**6
-"""A bound from here on says nothing to a model."""
+"""A bound from here on does not help a model."""
 
 
 class _Exact(Tool):  # type: ignore[misc]  # it is Any
     """A tool whose arguments are those of a request, which are checked with it."""
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:  # noqa: FBT001, FBT002  the SDK's
-        """Answer, or say what is wrong with an argument."""
+        """Answer, or return the error of an argument."""
         found = await self.fn(arguments, context)
         return self.fn_metadata.convert_result(found) if convert_result else found
 
 
 def server_of(
-    session: Session, *, structured: bool = False, tools: str = LEAN, shown: Shown | None = None
+    session: Session, *, structured: bool = False, tools: str = LEAN, sent_lines: SentLines | None = None
 ) -> MCPServer[Any]:
-    """Return the server of a session, as yet on no transport.
+    """Return the server of a session, without a transport yet.
 
     If `structured`, answers have typed content beside their text, and tools a schema of it. `tools` are names of tools,
-    with commas, or of a list of them. What a text answer showed goes into `shown`, and later searches leave it out.
+    with commas, or of a list of them. Lines of text answers are added to `sent_lines`; later searches omit them.
     """
     threads = CapacityLimiter(_AT_ONCE)
     listed = _tools_named(tools)
     uses = ", ".join(_USES[each.name] for each in listed if each.name in _USES)
-    made = [_tool(each, session, threads, None if structured else shown, structured=structured) for each in listed]
+    made = [_tool(each, session, threads, None if structured else sent_lines, structured=structured) for each in listed]
     text = _INSTRUCTIONS.format(uses or "its tools")
     return MCPServer("assay", version=__version__, instructions=text, log_level="ERROR", tools=made)
 
@@ -99,20 +99,20 @@ def _tools_named(text: str) -> list[Operation]:
 
 
 def _tool(
-    operation: Operation, session: Session, threads: CapacityLimiter, shown: Shown | None, *, structured: bool
+    operation: Operation, session: Session, threads: CapacityLimiter, sent_lines: SentLines | None, *, structured: bool
 ) -> Tool:
     """Return the tool of an operation."""
     left_out = _LEFT_OUT.get(operation.name, frozenset(("explain",)))
-    known = {each.name: each for each in parameters_of(operation.request) if each.name not in left_out}
+    declared = {each.name: each for each in parameters_of(operation.request) if each.name not in left_out}
     usual = {**(operation.tool or {}), **({"group": True} if operation.name == "search" and not structured else {})}
 
     run = operation.run if structured else operation.text_run or operation.run
 
-    def found(arguments: Mapping[str, Any]) -> Any:
-        return run(read_request(operation.request, arguments, list(known.values()), usual), session)
+    def run_request(arguments: Mapping[str, Any]) -> Any:
+        return run(read_request(operation.request, arguments, list(declared.values()), usual), session)
 
     async def answer(arguments: dict[str, Any], context: Context[Any, Any]) -> CallToolResult:
-        work = partial(_guarded, partial(found, arguments), shown, structured=structured)
+        work = partial(_run_guarded, partial(run_request, arguments), sent_lines, structured=structured)
         async with create_task_group() as beside:
             beside.start_soon(_report, session, context)
             result: CallToolResult = await to_thread.run_sync(work, limiter=threads)
@@ -128,14 +128,14 @@ def _tool(
         annotations=ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True),
         structured_output=structured,
     )
-    tool.parameters = _schema(known, usual)
+    tool.parameters = _schema(declared, usual)
     return tool
 
 
-def _schema(known: Mapping[str, Declared], usual: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of a tool's arguments, without what costs a model more than it says: empty defaults, sizes."""
+def _schema(declared: Mapping[str, Declared], usual: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a tool's arguments, without what is not worth its tokens: empty defaults, sizes."""
     properties = {}
-    for name, each in known.items():
+    for name, each in declared.items():
         default = usual.get(name, each.default)
         more = {"default": default} if default and default is not MISSING else {}
         schema = schema_of(each)
@@ -144,13 +144,13 @@ def _schema(known: Mapping[str, Declared], usual: Mapping[str, Any]) -> dict[str
                 if bound != "maximum" or inner.get(bound, 0) >= _FAR:
                     inner.pop(bound, None)
         properties[name] = {**schema, "description": described(each), **more}
-    required = [name for name, each in known.items() if each.is_required]
+    required = [name for name, each in declared.items() if each.is_required]
     found: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
     return found | ({"required": required} if required else {})
 
 
 def http_app(server: MCPServer[Any]) -> Any:
-    """Return what answers any number of clients at /mcp; who may ask is for the guard before it to say."""
+    """Return the application for any number of clients at /mcp; the guard before it decides about access."""
     return server.streamable_http_app(
         json_response=True,
         stateless_http=True,
@@ -167,12 +167,12 @@ async def _report(session: Session, context: Context[Any, Any]) -> None:
             await context.report_progress(done, total or None, f"indexing {name}")
 
 
-def _guarded(found: Callable[[], Any], shown: Shown | None, *, structured: bool) -> CallToolResult:
-    """Return an answer, or an error as an answer: one for people in its words, a lost file by its name."""
+def _run_guarded(run: Callable[[], Any], sent_lines: SentLines | None, *, structured: bool) -> CallToolResult:
+    """Return an answer, or an error as an answer: its message, or for a lost file the reason."""
     try:
-        answer = found()
-        if shown is not None:
-            answer = _without_shown(answer, shown)
+        answer = run()
+        if sent_lines is not None:
+            answer = _without_sent_lines(answer, sent_lines)
         text = [TextContent(type="text", text=as_text(answer))]
         return CallToolResult(content=text, structured_content=asdict(answer) if structured else None)
     except AssayError as error:
@@ -182,19 +182,21 @@ def _guarded(found: Callable[[], Any], shown: Shown | None, *, structured: bool)
     return CallToolResult(content=[TextContent(type="text", text=printable(what))], is_error=True)
 
 
-def _without_shown(answer: Any, shown: Shown) -> Any:
-    """Return an answer whose hits are without lines if all of these were shown before, and add the others to them."""
+def _without_sent_lines(answer: Any, sent_lines: SentLines) -> Any:
+    """Return an answer whose hits have no lines if all of them were sent before, and record the others."""
     if isinstance(answer, UnitText):
-        shown.update(_rows(FoundUnit(answer.path, answer.start_line, 0, 0, "", "", "", answer.text, root=answer.root)))
+        sent_lines.update(
+            _rows(FoundUnit(answer.path, answer.start_line, 0, 0, "", "", "", answer.text, root=answer.root))
+        )
     if not isinstance(answer, Answer):
         return answer
     hits = []
     for hit in answer.hits:
-        is_known = bool(hit.text) and shown.issuperset(_rows(hit))
+        is_known = bool(hit.text) and sent_lines.issuperset(_rows(hit))
         hits.append(replace(hit, text="", lines=[], more=[], kind=f"shown above: {hit.kind}") if is_known else hit)
-        shown.update(_rows(hit))
+        sent_lines.update(_rows(hit))
     return replace(answer, hits=hits)
 
 
-def _rows(unit: FoundUnit) -> Shown:
+def _rows(unit: FoundUnit) -> SentLines:
     return {(unit.root, unit.path, row) for row in unit.rows.split("\n")} if unit.text else set()

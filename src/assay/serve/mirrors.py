@@ -34,11 +34,11 @@ from assay.serve.writer import Pace, say_trouble, trouble_of, verify_once
 from assay.settings import Settings
 
 EVERY_S = 600.0
-"""How often a repository is looked at whose line does not say."""
+"""How often a repository is checked if its line does not say."""
 LIST_PACE = Pace(least_s=10.0, idle_s=10.0, most_s=math.inf, again_s=30.0, longest_s=3600.0)
-"""How often a folder is looked at, which costs no request; what is wanted or went wrong is as soon due with a URL."""
+"""How often a folder is checked, which costs no request; requests and retries are at most as frequent with a URL."""
 _AT_ONCE = 4
-"""Repositories that are fetched at once."""
+"""Repositories that are fetched at a time."""
 _TICK_S = 0.5
 _COMMIT_DIGITS = 10
 
@@ -46,7 +46,7 @@ SettingsOf = Callable[[ListedRepository], Settings]
 
 
 class MirrorLoop:
-    """Keeps the repositories of one list up to date until it is told to stop."""
+    """Keeps the repositories of one list up to date until it is stopped."""
 
     def __init__(  # noqa: PLR0913  what is kept, and how often
         self,
@@ -58,21 +58,21 @@ class MirrorLoop:
         every_s: float = EVERY_S,
         pace: Pace = LIST_PACE,
     ) -> None:
-        """Take a list, the folder of its mirrors, what gives settings to a line, and whom to tell of what happens."""
+        """Keep a list, the folder of its mirrors, a function that returns settings of a line, and one that reports."""
         self.file, self.mirrors = file, mirrors
         self.store = StateFile(mirrors, file)
         self._settings_of, self._say, self._every_s, self._pace = settings_of, say, every_s, pace
         self._listed: Mapping[str, ListedRepository] = {}
         self._states: dict[str, MirrorState] = {}
         self._busy: dict[str, tuple[MirrorState, Future[MirrorState]]] = {}
-        """What is being updated, with its state when that began: where it has another one now, it is due again."""
+        """What is being updated, with its state when that began: if its state is another now, it is due again."""
         self._read_stamp: object = None
         self._problem = ""
         self._verified: set[str] = set()
         self._indexing = Lock()
 
     def run(self, stop: Stop) -> None:
-        """Work until `stop` is set; an update that has begun is finished, a fetch is not waited for."""
+        """Work until `stop` is set; an update that has begun is finished, a fetch is abandoned."""
         self.store.make_folder()
         while not stop.is_set():
             with suppress(BlockingIOError), alone(self.store.lock, patience_s=_TICK_S):
@@ -90,7 +90,7 @@ class MirrorLoop:
             pool.shutdown(wait=True, cancel_futures=True)
 
     def _read_list(self) -> bool:
-        """Read the list where it changed, and return whether it did; one that cannot be used changes nothing."""
+        """Read the list if it changed, and return whether it did; an unusable list changes nothing."""
         if (stamp := stamp_of(self.file)) == self._read_stamp:
             return False
         self._read_stamp, self._problem = stamp, ""
@@ -108,7 +108,7 @@ class MirrorLoop:
         return True
 
     def _take(self, lines: Sequence[ListedRepository], before: Mapping[str, MirrorState]) -> None:
-        """Go on with another list: what is new in it is due at once, what is the same stays as it is."""
+        """Switch to another list: new lines are due at once, unchanged ones keep their state."""
         listed = {str(each.root(self.mirrors)): each for each in lines}
         for root in sorted(self._listed.keys() - listed.keys()):
             self._say(f"{self._listed[root].place}: no longer in the list")
@@ -116,7 +116,7 @@ class MirrorLoop:
         self._listed = listed
 
     def _state_of(self, root: str, listed: ListedRepository, before: MirrorState | None) -> MirrorState:
-        """Return what is known of a line, from before where it says the same; at once due where anything is new."""
+        """Return the state of a line: the former one if the line is unchanged; due at once if anything is new."""
         every_s = listed.every_s or (self._every_s if listed.url else 0.0)
         new = MirrorState(root, listed.place, listed.branch, listed.changes, every_s=every_s)
         if before is None or _line(before) != _line(new):
@@ -128,13 +128,13 @@ class MirrorLoop:
         return replace(before, every_s=every_s, failures=0, due=0.0)
 
     def _hurry(self, root: str) -> None:
-        """Have a repository looked at now, or as soon as it may be."""
+        """Make a repository due now, or as soon as it may be."""
         state = self._states[root]
         soonest = state.checked + self._pace.least_s
         self._states[root] = replace(state, due=min(state.due, max(time.time(), soonest)))
 
     def _begin(self, pool: ThreadPoolExecutor, stop: Stop) -> None:
-        """Begin with what is due, as far as there is room; those that have no index yet first."""
+        """Start what is due, as far as there is room; repositories without an index first."""
         idle = [self._states[root] for root in self._listed if root not in self._busy]
         due = [state for state in idle if state.due <= time.time()]
         due.sort(key=lambda state: (bool(state.generation), state.failures, state.due))
@@ -142,7 +142,7 @@ class MirrorLoop:
             self._busy[state.root] = state, pool.submit(self._update, self._listed[state.root], state, stop)
 
     def _collect(self) -> bool:
-        """Wait a moment for what was begun, and take what is done."""
+        """Wait a moment for running updates, and collect those that are done."""
         if not self._busy:
             time.sleep(_TICK_S)
             return False
@@ -159,7 +159,7 @@ class MirrorLoop:
         return bool(done)
 
     def _update(self, listed: ListedRepository, state: MirrorState, stop: Stop) -> MirrorState:
-        """Bring one repository up to date; what goes wrong with it is a problem of it alone."""
+        """Update one repository; its errors do not affect the others."""
         try:
             mirror = listed.mirror(self.mirrors)
             commit = mirror.update(FetchLimits(FETCH.seconds, partial(_check_stop, stop))) if mirror else ""
@@ -174,7 +174,7 @@ class MirrorLoop:
         return replace(state, problem="", failures=0)
 
     def _index_mirror(self, listed: ListedRepository, state: MirrorState, commit: str) -> str:
-        """Bring the index of a repository up to date, and return what names its version."""
+        """Update the index of a repository, and return the name of its version."""
         root = Path(state.root)
         if not root.is_dir():
             raise InputError(f"no such folder: '{root}'")
@@ -188,7 +188,7 @@ class MirrorLoop:
             return index.generation()
 
     def _tell(self, before: MirrorState, after: MirrorState) -> None:
-        """Say what is news: another version, or another trouble than before."""
+        """Report what is new: another version, or another problem than before."""
         if after.problem:
             next_try = f"next try in {after.due - time.time():.0f} s"
             say_trouble(self._say, after.place, after.problem, before.problem, next_try)
@@ -208,13 +208,13 @@ def _line(state: MirrorState) -> tuple[str, str, tuple[str, ...]]:
 
 _RESTARTS = Pace(again_s=1.0, longest_s=60.0)
 _LASTS_S = 300.0
-"""After so long its end is not in a row with the one before."""
+"""After running so long, a process that ends does not count as another failure in a row."""
 _ENDING_S = 2.0
 
 
 @contextmanager
 def process_beside(command: Sequence[str], say: Say) -> Iterator[None]:
-    """Have a command run in a process beside this one, again and again; what it writes is whole at any moment."""
+    """Run a command in a process, restarting it when it ends; what it writes is complete at any moment."""
     stop = Event()
     thread = Thread(target=_run, args=(command, say, stop), name="mirrors", daemon=True)
     thread.start()
@@ -239,5 +239,6 @@ def _run(command: Sequence[str], say: Say, stop: Event) -> None:
         if not stop.is_set():
             failures = 1 if time.monotonic() - started >= _LASTS_S else failures + 1
             pause_s = _RESTARTS.retry_s(failures)
-            say(f"what fetches repositories ended with {process.returncode}; it starts again in {pause_s:g} s")
+            ended = f"the process that fetches repositories ended with status {process.returncode}"
+            say(f"{ended}; it restarts in {pause_s:g} s")
             stop.wait(pause_s)

@@ -1,4 +1,4 @@
-"""Hand out what pages are made of: the package's own files, and code as pairs of a class and a text."""
+"""Serve the files of pages: the package's own files, and highlighted code as pairs of a class and a text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TYPES |= {".svg": "image/svg+xml", ".png": "image/png"}
 
 
 def page_file(folder: str, name: str) -> tuple[str, bytes] | None:
-    """Return the type and bytes of a file in one of the package's folders of pages, None where it has no such file."""
+    """Return the type and bytes of a file in one of the package's folders of pages, or None."""
     every = resources.files("assay.serve").joinpath(folder).iterdir()
     file = next((each for each in every if each.name == name), None)
     kind = _TYPES.get(PurePosixPath(name).suffix)
@@ -32,7 +32,7 @@ def page_file(folder: str, name: str) -> tuple[str, bytes] | None:
 
 
 Line = list[tuple[str, str]]
-"""Class and text of each piece; a class is empty where nothing is to be said."""
+"""Class and text of each piece; the class is empty for plain text."""
 
 _SHORT = (
     "Comment c, Generic.Deleted gd, Generic.Emph ge, Generic.Heading gh, Generic.Inserted gi, Generic.Strong gs, "
@@ -52,11 +52,11 @@ _OTHER_NAMES = {
     **dict.fromkeys(("astro", "razor", "svelte", "template", "vue"), "html"),
 }
 _PAGES = frozenset(("astro", "html", "svelte", "template", "vue"))
-"""What holds scripts, of which a unit alone is code."""
+"""Languages of files with scripts; a unit alone is code."""
 _MAX_PART_CHARS = 20_000
-"""Characters that are told apart, from the first: some lexers take a second for one piece of a hostile text as long."""
+"""Characters that are highlighted: some lexers take a second for one piece of a hostile text of this length."""
 _PATIENCE_S = 0.5
-"""Of the processor, for one text; other lexers take that long for all of their pieces."""
+"""Processor time for one text; other lexers take as long for all of their pieces."""
 _PATIENCE_ALL_S = 2.0
 """The same for all parts of a long text."""
 _TEXT_CACHE_SIZE = 256
@@ -64,7 +64,7 @@ _TEXT_CACHE_SIZE = 256
 
 
 def styled(text: str, language: str) -> list[Line]:
-    """Return the lines of a text without their ends; neighbors of the same class are one piece."""
+    """Return the lines of a text without their ends; adjacent pieces of one class are joined."""
     lines: list[Line] = [[]]
     for kind, piece in _pieces(text, language):
         name = _class(kind)
@@ -81,7 +81,7 @@ def styled(text: str, language: str) -> list[Line]:
 
 
 def styled_parts_json(lines: Sequence[str], language: str, starts: Collection[int]) -> str:
-    """Return the lines of a long text as JSON: cut into parts where declarations start, from 0, each told apart alone.
+    """Return the lines of a long text as JSON: split into parts at declarations, from 0, each highlighted alone.
 
     After some seconds the rest stays without classes.
     """
@@ -93,7 +93,7 @@ def styled_parts_json(lines: Sequence[str], language: str, starts: Collection[in
 
 
 def _parts(lines: Sequence[str], starts: Collection[int]) -> Iterator[str]:
-    """Cut lines into parts that are short enough to be told apart, before a declaration where one is near."""
+    """Split lines into parts that are short enough to highlight, before a declaration if one is near."""
     begin = last = size = 0
     for at, line in enumerate(lines):
         if at in starts:
@@ -108,7 +108,7 @@ def _parts(lines: Sequence[str], starts: Collection[int]) -> Iterator[str]:
 
 
 def _pieces(text: str, language: str) -> Iterator[tuple[Any, str]]:
-    """Yield the pieces of a text; what is too long, or takes too long, ends as one piece without a class."""
+    """Yield the pieces of a text; the rest of one that is too long, or takes too long, is one piece without a class."""
     is_script = language in _PAGES and "<" not in text.lstrip()[:1]
     lexer = _lexer("typescript" if is_script else language)
     done, ends = 0, time.thread_time() + _PATIENCE_S
@@ -122,7 +122,7 @@ def _pieces(text: str, language: str) -> Iterator[tuple[Any, str]]:
 
 @lru_cache(maxsize=_TEXT_CACHE_SIZE)
 def styled_json(text: str, language: str) -> str:
-    """Return the same as JSON, which is remembered: it is a tenth of what the pieces take, and need not be written."""
+    """Return the same as JSON, cached: it takes a tenth of the memory of the pieces, and is ready to send."""
     return json.dumps(styled(text, language), ensure_ascii=False, separators=(",", ":"))
 
 
@@ -168,7 +168,7 @@ def _element(node: SyntaxTreeNode) -> list[Any]:
 
 @cache
 def _class(kind: Any) -> str:
-    """Return the class of a kind of token, or of the nearest kind above it that has one."""
+    """Return the class of a kind of token, or of its nearest parent that has one."""
     while kind not in _CLASSES:
         kind = kind.parent
     return _CLASSES[kind]
@@ -176,7 +176,7 @@ def _class(kind: Any) -> str:
 
 @cache
 def _lexer(language: str) -> Any:
-    """Return what reads a language, None where nothing does."""
+    """Return the lexer of a language, or None."""
     try:
         return find_lexer_class_by_name(_OTHER_NAMES.get(language, language))()
     except ClassNotFound:

@@ -1,4 +1,4 @@
-"""Read the indexes of served roots while any number of threads ask: one root, or all of them.
+"""Read the indexes of served roots while any number of threads search: one root, or all of them.
 
 A reader maps the last version that was written and looks for another one when it is asked. It never writes: that is
 done by a writer's thread or by another process, for which it waits a little, in case that is quick, and then no longer.
@@ -31,14 +31,14 @@ from assay.settings import Settings
 from assay.values import Problem
 
 WATCHED_FRESH_S = 0.1
-"""So often an index is looked for that another process writes: all that answer are to say the same."""
+"""How often to look for a new version that another process wrote, so that all processes answer alike."""
 _POLL_INTERVAL_S = 0.05
-"""Between two looks whether an index is there."""
+"""Seconds between two checks whether an index exists."""
 _RETRY_ADVICE = "ask again in a minute"
 
 
 class StillIndexing(AssayError):
-    """There is no clone or index yet, and one is being made."""
+    """There is no clone or index yet, but one is being built."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,47 +46,47 @@ class Waits:
     """How long things may take, in seconds."""
 
     fresh_s: float = 1.0
-    """The longest pause between two looks at the files of a root while somebody asks."""
+    """The longest pause between two checks of the files of a root while clients search."""
     refresh_s: float = 0.5
-    """How long answers wait for changed files to be indexed, from when that began, before they come from before."""
+    """How long answers wait for changed files to be indexed, from the start of that, until they use the old index."""
     first_s: float = 45.0
-    """How long an answer waits for a clone, and for an index where there is none."""
+    """How long an answer waits for a clone, and for a first index."""
     clone_s: float = 300.0
     """A clone that was fetched so recently is not fetched again."""
     fraction: float = 0.1
-    """Of the time, at most, that goes into looking at the files of a root, but for `fresh_s`, or of all of them."""
+    """The largest fraction of the time for checking the files of a root (unless `fresh_s` allows more), or of all."""
 
-    def pace(self, *, kept: bool, most_s: float = 60.0) -> Pace:
-        """Return how often files are looked at, or an index that another process writes."""
-        least_s = WATCHED_FRESH_S if kept else min(WATCHED_FRESH_S, self.fresh_s)
+    def pace(self, *, is_kept: bool, most_s: float = 60.0) -> Pace:
+        """Return how often files are checked, or an index that another process writes."""
+        least_s = WATCHED_FRESH_S if is_kept else min(WATCHED_FRESH_S, self.fresh_s)
         return Pace(least_s=least_s, fraction=self.fraction, most_s=most_s)
 
 
 class RootReader:
-    """One root, its index open; any number of threads may ask."""
+    """One root with its index open; any number of threads may search it."""
 
-    def __init__(self, root: Path, settings: Settings, waits: Waits, *, kept: bool = False, called: str = "") -> None:
-        """Take a root and its settings; the index of one that is `kept` is written by another process.
+    def __init__(self, root: Path, settings: Settings, waits: Waits, *, is_kept: bool = False, name: str = "") -> None:
+        """Take a root and its settings; with `is_kept`, another process writes the index.
 
-        `called` is what the root is called in hits, where they are of several roots.
+        `name` is what the root is called in hits, where they are of several roots.
         """
-        self.root, self.settings, self.is_kept = root, settings, kept
-        self._reads = replace(settings, index=replace(settings.index, refresh=False)) if kept else settings
-        self._waits, self._called = waits, called
+        self.root, self.settings, self.is_kept = root, settings, is_kept
+        self._reads = replace(settings, index=replace(settings.index, refresh=False)) if is_kept else settings
+        self._waits, self._hit_name = waits, name
         self._lock = Lock()
         self.last_view: WorkspaceView | None = None
-        """What was there when the files were last looked at; None where they never were."""
+        """The view at the last check of the files; None before the first."""
         self.is_new = True
-        """Whether it was not tried yet to open the index."""
-        self.upkeep = Upkeep(f"index {root.name}", self._update, waits.pace(kept=kept, most_s=waits.fresh_s))
+        """Whether opening the index was not tried yet."""
+        self.upkeep = Upkeep(f"index {root.name}", self._update, waits.pace(is_kept=is_kept, most_s=waits.fresh_s))
         self._verified = set[str]()
         self._progress = (0, 0)
         self._written_since = math.inf
-        """Since when a kept index is seen to be written to."""
+        """Since when another process was seen to write the index."""
 
     @cached_property
     def history(self) -> History:
-        """The commits of the root's repository, not indexed before somebody asks."""
+        """The commits of the root's repository, indexed at the first question."""
         return History(self.root, self.settings)
 
     @property
@@ -96,32 +96,32 @@ class RootReader:
 
     @property
     def checked_s(self) -> float | None:
-        """How long ago the files were looked at; None where they never were."""
+        """Seconds since the files were last checked; None if they never were."""
         return time.monotonic() - self.upkeep.looked_at if self.upkeep.looked_at > 0 else None
 
     @property
     def index(self) -> AnyIndex:
-        """Return the index as it compares with the files, opened or not."""
+        """Return the index, opened or not, to compare it with the files."""
         held = self.last_view
         return held.workspace.index if held and not self.is_kept else index_of(self.root, self.settings)
 
     @property
     def making(self) -> tuple[int, int] | None:
-        """How many files of how many are in a first index that is being made; None when none is."""
+        """Files that are done, and all files, of a first index that is being built; None if none is."""
         return self._progress if self.last_view is None and self.upkeep.is_running else None
 
     @property
     def trouble(self) -> str:
-        """Say why it cannot be brought up to date, or nothing; that there is no index yet is no trouble."""
+        """Return why it cannot be updated, or an empty text; a missing index is not a problem."""
         return "" if isinstance(self.upkeep.error, StillIndexing) else self.upkeep.trouble
 
     @property
     def workspace(self) -> Workspace | None:
-        """What is open, unless it cannot be brought up to date."""
+        """The open workspace, unless it cannot be updated."""
         return self.last_view.workspace if self.last_view and not self.trouble else None
 
     def view(self) -> WorkspaceView:
-        """Return the index, up to date where that is quick; raise `StillIndexing` where there is none yet."""
+        """Return the index, up to date if that is quick; raise `StillIndexing` if there is none yet."""
         held = self.open_last()
         run = self.upkeep.ask(at_once=held is None)
         try:
@@ -138,7 +138,7 @@ class RootReader:
             raise self._still_indexing() from None
 
     def open_last(self) -> WorkspaceView | None:
-        """Return what is open: at first the index as it was last written, so that nobody waits for what changed.
+        """Return the open view: at first the index as it was last written, so that clients do not wait for changes.
 
         An index that was written to while it was open is opened again.
         """
@@ -154,7 +154,7 @@ class RootReader:
             return self.last_view
 
     def _update(self) -> WorkspaceView:
-        """Bring the index up to date, or look for what another process wrote, and return what is there then.
+        """Update the index, or look for what another process wrote, and return the view then.
 
         While nothing changed it is the same workspace, which knows words and filters by then.
         """
@@ -164,19 +164,19 @@ class RootReader:
             self.last_view = made
         return made
 
-    def _refreshed(self, held: WorkspaceView) -> WorkspaceView:
+    def _refreshed(self, view: WorkspaceView) -> WorkspaceView:
         if self._reads.index.refresh:
-            verify_once(held.workspace.index, self._verified)
-        elif not held.workspace.index.is_being_written():
+            verify_once(view.workspace.index, self._verified)
+        elif not view.workspace.index.is_being_written():
             self._written_since = math.inf
         else:
             self._written_since = min(self._written_since, time.monotonic())
-        workspace, report = held.workspace.refresh(self._count)
-        report = replace(report, rebuilt_because=report.rebuilt_because or held.report.rebuilt_because)
-        return replace(held, report=report) if workspace is held.workspace else self._view_of(workspace, report)
+        workspace, report = view.workspace.refresh(self._count)
+        report = replace(report, rebuilt_because=report.rebuilt_because or view.report.rebuilt_because)
+        return replace(view, report=report) if workspace is view.workspace else self._view_of(workspace, report)
 
     def _first(self) -> Workspace:
-        """Return the root with its first index: made here, or waited for where another process makes it."""
+        """Return the root with its first index: built here, or by another process."""
         if not self.is_kept:
             workspace = open_workspace(self.root, self.settings, progress=self._count)
             self._verified.add(workspace.index.location)
@@ -189,9 +189,9 @@ class RootReader:
         return last
 
     def _view_of(self, workspace: Workspace, report: IndexReport | None = None) -> WorkspaceView:
-        """Return the view of a workspace, whose snapshot is fixed now: its index may be refreshed at any time."""
-        if workspace.name != self._called:
-            workspace = replace(workspace, name=self._called)
+        """Return the view of a workspace, with its snapshot fixed now: its index may be refreshed at any time."""
+        if workspace.name != self._hit_name:
+            workspace = replace(workspace, name=self._hit_name)
         return WorkspaceView(workspace, report or workspace.report, workspace.snapshot.state)
 
     def _count(self, _stage: str, done: int, total: int) -> None:
@@ -205,30 +205,30 @@ class RootReader:
 
 _LATE = f"it is still being indexed; {_RETRY_ADVICE}"
 _VIEW_CACHE_SIZE = 8
-"""Choices of roots whose joint corpus is kept."""
+"""Selections of roots whose joint corpus is cached."""
 
 
 class RootsReader:
-    """The served roots; any number of threads may ask."""
+    """The served roots; any number of threads may search them."""
 
-    def __init__(self, source: RootSource, waits: Waits, *, kept: bool = False) -> None:
-        """Take what says which roots there are; where another process writes their indexes, they are only read."""
-        self._source, self._waits, self._kept = source, waits, kept
+    def __init__(self, source: RootSource, waits: Waits, *, is_kept: bool = False) -> None:
+        """Keep the source of the roots; if another process writes their indexes, they are only read."""
+        self._source, self._waits, self._is_kept = source, waits, is_kept
         self._lock = Lock()
         self._readers: dict[Path, RootReader] = {}
         self._generations: dict[Path, str] = {}
-        """Which is open, of roots that are listed."""
+        """The versions that are open, of roots that are listed."""
         self._served = ServedRoots({})
         self._looked_at: ServedRoots | None = None
         self._views: dict[tuple[str, ...], tuple[object, RootsView]] = {}
-        self._upkeep = Upkeep("all roots", self._look, waits.pace(kept=kept))
+        self._upkeep = Upkeep("all roots", self._look, waits.pace(is_kept=is_kept))
         self._progress = (0, 0)
 
     def view(self, globs: Sequence[str] = ()) -> RootsView:
-        """Return the roots that globs keep, or all; raise `StillIndexing` where none of them has an index yet."""
+        """Return the roots that globs allow, or all; raise `StillIndexing` if none of them has an index yet."""
         served = self._source.current()
-        chosen = _chosen(served, globs)
-        self._wait(served, self._chosen_readers(served, chosen))
+        chosen = _selected_roots(served, globs)
+        self._wait(served, self._open_readers(served, chosen))
         view = self._view(served, tuple(globs), chosen)
         if not view.searches and view.truncated:
             done, total = (0, len(served.coming)) if served.coming else self._progress
@@ -237,13 +237,13 @@ class RootsReader:
             raise InputError(f"no served folder can be searched: {'; '.join(map(str, view.problems[:3]))}")
         return view
 
-    def _chosen_readers(self, served: ServedRoots, chosen: Sequence[Path]) -> list[RootReader]:
-        """Return what reads some of the served roots; what was written to while it was open is opened again."""
+    def _open_readers(self, served: ServedRoots, roots: Sequence[Path]) -> list[RootReader]:
+        """Return the readers of some served roots; those whose index was written to while open are reopened."""
         with self._lock:
             if served is not self._served:
                 self._readers = {root: self._reader(served, root) for root in served.settings}
                 self._served = served
-            readers = [self._readers[root] for root in chosen if root in self._readers]
+            readers = [self._readers[root] for root in roots if root in self._readers]
         for each in readers:
             if not each.is_new:
                 with suppress(AssayError, OSError):  # the next look finds that, too
@@ -251,7 +251,7 @@ class RootsReader:
         return readers
 
     def _wait(self, served: ServedRoots, readers: Sequence[RootReader]) -> None:
-        """Have the files looked at if it is time; wait until what is there is open, and for what changed if quick."""
+        """Check the files if it is time; wait until existing indexes are open, and for changes if that is quick."""
         is_new, are_listed = served is not self._looked_at, served.settings.keys() == served.generations.keys()
         if not is_new and are_listed and all(each.workspace for each in self._readers.values()):
             return  # who writes them says when there is something new
@@ -266,14 +266,14 @@ class RootsReader:
         else:
             wait([run], max(0.0, ends - time.monotonic()))
 
-    def _view(self, served: ServedRoots, globs: tuple[str, ...], chosen: Sequence[Path]) -> RootsView:
+    def _view(self, served: ServedRoots, globs: tuple[str, ...], roots: Sequence[Path]) -> RootsView:
         every = self._readers
-        readers = {root: every[root] for root in chosen if root in every}
+        readers = {root: every[root] for root in roots if root in every}
         there = {root: each.workspace for root, each in readers.items() if each.workspace}
         failed = {root: Problem(each.name, each.trouble) for root, each in readers.items() if each.trouble}
         failed |= served.missing
-        late = [root for root in chosen if root not in there and root not in failed]
-        problems = [failed[root] for root in chosen if root in failed]
+        late = [root for root in roots if root not in there and root not in failed]
+        problems = [failed[root] for root in roots if root in failed]
         problems += [served.coming.get(root, Problem(as_utf8(str(root)), _LATE)) for root in late]
         members, key = [*there.values()], (problems, [*map(id, there.values())])
         with self._lock:
@@ -289,7 +289,7 @@ class RootsReader:
         return view
 
     def _look(self) -> None:
-        """Open what is there, so that it is searched at once, then bring one root after the other up to date."""
+        """Open existing indexes, to be searched at once, then update one root after the other."""
         with self._lock:
             served, readers = self._served, self._readers
         self._looked_at = served
@@ -305,17 +305,17 @@ class RootsReader:
                 self._generations[root] = generation or ""
 
     def _reader(self, served: ServedRoots, root: Path) -> RootReader:
-        """Return what reads a root: what does already, unless it is served in another way now."""
+        """Return the reader of a root: the present one, unless its settings changed."""
         before, settings = self._readers.get(root), served.settings[root]
-        kept = self._kept or root in served.generations
+        kept = self._is_kept or root in served.generations
         if before is not None and (before.settings, before.is_kept) == (settings, kept):
             return before
         waits = replace(self._waits, first_s=0.0)  # for the others that are looked at after it
-        return RootReader(root, settings, waits, kept=kept, called=as_utf8(str(root)))
+        return RootReader(root, settings, waits, is_kept=kept, name=as_utf8(str(root)))
 
 
-def _chosen(served: ServedRoots, globs: Sequence[str]) -> list[Path]:
-    """Return the roots that globs keep, with those that belong here and are not there."""
+def _selected_roots(served: ServedRoots, globs: Sequence[str]) -> list[Path]:
+    """Return the roots that globs allow, including listed ones that are missing."""
     every = [*served.settings, *served.missing, *served.coming]
     if every and not globs:
         return every

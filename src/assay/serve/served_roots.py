@@ -1,4 +1,4 @@
-"""Know which folders are served: fixed ones, and those of a list that another process mirrors; take notice of pushes.
+"""Know which folders are served: fixed ones, and those of a list that another process mirrors; receive webhooks.
 
 What the mirroring process did stands in a file of state. A delivery of a code host is taken only where it is signed.
 """
@@ -34,44 +34,44 @@ _FORM = 1
 
 @dataclass(frozen=True, slots=True)
 class MirrorState:
-    """One listed repository, as it was last looked at."""
+    """The state of one listed repository at its last check."""
 
     root: str
     """The folder of its files."""
     place: str
-    """The folder or URL that the list names, without a login."""
+    """The folder or URL in the list, without a login."""
     branch: str = ""
     changes: tuple[str, ...] = ()
     """Its own settings, as `section.key=value`."""
     generation: str = ""
-    """What names this version of its index; empty: there is none yet."""
+    """The name of this version of its index; empty if there is none yet."""
     commit: str = ""
     """The commit that is indexed; empty for a folder."""
     checked: float = 0.0
-    """When it was last looked at without trouble, in seconds since 1970; 0 never."""
+    """When it was last checked successfully, in seconds since 1970; 0 for never."""
     problem: str = ""
-    """Why it could not be brought up to date, or empty."""
+    """Why it could not be updated, or empty."""
     failures: int = 0
-    """How often in a row that went wrong."""
+    """How many times in a row that failed."""
     due: float = 0.0
-    """When it is looked at again, in seconds since 1970."""
+    """When it is checked next, in seconds since 1970."""
     every_s: float = 0.0
-    """How often it is looked at, by its line or the options; 0: the usual of a folder."""
+    """How often it is checked, by its line or the options; 0: the default of a folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListState:
-    """All repositories of a list."""
+    """The state of all repositories of a list."""
 
     mirrors: tuple[MirrorState, ...] = ()
     problem: str = ""
-    """Why the list as it is now cannot be used, so that these are of the one before; or empty."""
+    """Why the present list cannot be used, so that these are of the one before; or empty."""
     written: float = 0.0
     """When this was written, in seconds since 1970."""
 
 
 def stamp_of(file: Path) -> tuple[int, int, int] | None:
-    """Return what is another one when a file was written again; None where there is none."""
+    """Return a stamp that changes whenever a file is written; None if there is none."""
     try:
         found = os.stat(file)  # noqa: PTH116  once a question: half the time of Path.stat
     except OSError:
@@ -80,16 +80,16 @@ def stamp_of(file: Path) -> tuple[int, int, int] | None:
 
 
 class StateFile:
-    """Where the state of one list lies, in the folder of the mirrors."""
+    """The file with the state of one list, in the folder of the mirrors."""
 
     def __init__(self, mirrors: Path, listed: Path) -> None:
         name = hex_digest(os.fsencode(listed.resolve()), 8)
         self.path = mirrors / f".state-{name}.json"
         self.lock = mirrors / f".state-{name}.lock"
-        self._wanted = mirrors / f".wanted-{name}"
+        self._requests = mirrors / f".wanted-{name}"
 
     def make_folder(self) -> None:
-        """Make the folder of the mirrors, where this lies."""
+        """Create the folder of the mirrors, which holds this file."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -97,7 +97,7 @@ class StateFile:
             raise InputError(f"cannot make '{self.path.parent}': {why}; name another folder with --mirrors") from error
 
     def read(self) -> ListState:
-        """Return the state; an empty one where there is none that can be read."""
+        """Return the state; an empty one if there is none that can be read."""
         try:
             stored = json.loads(self.path.read_text("utf-8"))
             if stored["form"] != _FORM:
@@ -108,26 +108,26 @@ class StateFile:
             return ListState()
 
     def write(self, state: ListState) -> None:
-        """Put a state in the place of the one before."""
+        """Replace the state."""
         stored = {"form": _FORM, **asdict(state)}
         write(self.path, json.dumps(stored, ensure_ascii=True), durable=False)
 
     def want(self, roots: Collection[str]) -> None:
-        """Have some repositories looked at now."""
+        """Request that some repositories are checked now."""
         try:
-            self._wanted.mkdir(exist_ok=True)
+            self._requests.mkdir(exist_ok=True)
             for root in roots:
-                (self._wanted / _digest(root)).touch()
+                (self._requests / _digest(root)).touch()
         except OSError as error:
-            raise StorageError(f"cannot write {self._wanted}: {error.strerror}") from error
+            raise StorageError(f"cannot write {self._requests}: {error.strerror}") from error
 
     def take_wanted(self, roots: Collection[str]) -> list[str]:
-        """Return those of some repositories that somebody wants to be looked at, and forget who that is."""
+        """Return those of some repositories that were requested, and remove the requests."""
         with suppress(OSError):
-            names = {each.name for each in self._wanted.iterdir()}
+            names = {each.name for each in self._requests.iterdir()}
             wanted = [root for root in roots if _digest(root) in names] if names else []
             for name in names:
-                (self._wanted / name).unlink(missing_ok=True)
+                (self._requests / name).unlink(missing_ok=True)
             return wanted
         return []
 
@@ -137,30 +137,30 @@ def _digest(root: str) -> str:
 
 
 _LOOK_S = 0.25
-"""Between two looks whether the state of a list was written again."""
+"""Seconds between two checks of the state of a list."""
 _COMING = "not fetched and indexed yet"
 
 
 @dataclass(frozen=True, slots=True)
 class ServedRoots:
-    """The folders that are served, at one moment."""
+    """The folders that are served at one moment."""
 
     settings: Mapping[Path, Settings]
     generations: Mapping[Path, str] = field(default_factory=dict)
-    """Of those that another process keeps up to date, what names the version of the index that it wrote last."""
+    """Of roots that another process updates, the name of the last version of the index."""
     missing: Mapping[Path, Problem] = field(default_factory=dict)
-    """Folders that belong here and cannot be searched, each with what the list calls it, and the reason."""
+    """Listed folders that cannot be searched, each with its name in the list, and the reason."""
     coming: Mapping[Path, Problem] = field(default_factory=dict)
-    """The same of those that are being fetched for the first time."""
+    """The same for those that are being fetched for the first time."""
     mirrors: frozenset[Path] = frozenset()
-    """Those whose files are fetched from elsewhere, and replaced at any time."""
+    """Roots whose files are fetched, and replaced at any time."""
     is_list: bool = False
-    """Whether there is a list, so that several are meant however many there are."""
+    """Whether there is a list, so that a path has to name the root even if there is only one."""
 
 
 @lru_cache(maxsize=64)
 def short_names(roots: tuple[Path, ...]) -> Mapping[Path, str]:
-    """Return what people call each root: the end of its path, as much of it as no other root ends in."""
+    """Return a short name of each root: as much of the end of its path as no other root ends in."""
     ends = [[as_utf8("/".join(root.parts[-size:])) for size in range(1, len(root.parts))] for root in roots]
     counts = Counter(end for own in ends for end in own)
     return {
@@ -170,14 +170,14 @@ def short_names(roots: tuple[Path, ...]) -> Mapping[Path, str]:
 
 
 class RootSource(Protocol):
-    """What says which folders are served."""
+    """A source of the folders that are served."""
 
     def current(self) -> ServedRoots:
-        """Return them; the same value while nothing changed."""
+        """Return them; the same value until something changes."""
 
 
 class FixedRoots:
-    """Folders that stay the same."""
+    """Folders that do not change."""
 
     def __init__(self, roots: Mapping[Path, Settings]) -> None:
         self._roots = ServedRoots({root.resolve(): settings for root, settings in roots.items()})
@@ -188,22 +188,22 @@ class FixedRoots:
 
 
 class ListedRoots:
-    """Folders that stay the same, and what a list holds; any number of threads may ask."""
+    """Folders that do not change, and those in a list; any number of threads may ask for them."""
 
     def __init__(
         self, fixed: Mapping[Path, Settings], store: StateFile, settings_of: Callable[[MirrorState], Settings]
     ) -> None:
-        """Take folders, where the state of the list is written, and what gives settings to a line of it."""
+        """Keep folders, the file with the state of the list, and a function that returns settings of a line."""
         self._fixed = FixedRoots(fixed).current().settings
         self.store, self._settings_of = store, settings_of
         self._lock = Lock()
         self._looked, self._stamp = -float("inf"), object()
         self._state = ListState()
-        self._known: dict[tuple[str, tuple[str, ...]], Settings] = {}
+        self._settings_cache: dict[tuple[str, tuple[str, ...]], Settings] = {}
         self._current = ServedRoots(self._fixed, is_list=True)
 
     def current(self) -> ServedRoots:
-        """Return what is served, by a look at one file now and then."""
+        """Return what is served, after checking one file from time to time."""
         with self._lock:
             if time.monotonic() - self._looked >= _LOOK_S:
                 self._looked = time.monotonic()
@@ -216,7 +216,7 @@ class ListedRoots:
 
     @property
     def state(self) -> ListState:
-        """What is known of each line of the list."""
+        """The state of each line of the list."""
         self.current()
         return self._state
 
@@ -240,33 +240,33 @@ class ListedRoots:
             self._current = made
 
     def _settings(self, state: MirrorState) -> Settings:
-        """Return the settings of a root once for each line of the list."""
+        """Return the settings of a root, computed once for each line of the list."""
         key = state.root, state.changes
-        if key not in self._known:
-            self._known[key] = self._settings_of(state)
-        return self._known[key]
+        if key not in self._settings_cache:
+            self._settings_cache[key] = self._settings_of(state)
+        return self._settings_cache[key]
 
 
 def _problem(state: MirrorState) -> Problem:
-    """Return why a line of a list cannot be searched; what git says names the place once more."""
+    """Return why a line of a list cannot be searched, without the place that git repeats."""
     return Problem(state.place, state.problem.removeprefix(f"cannot get {state.place}: ").removeprefix("fatal: "))
 
 
 SECRET = "ASSAY_WEBHOOK_SECRET"  # noqa: S105  the name of it
 MIN_SECRET_CHARS = 16
 _SIGNED = ("x-hub-signature-256", "x-gitea-signature", "x-hub-signature")
-"""Headers with a HMAC of the body: GitHub and Gitea, Gitea and Forgejo, Bitbucket."""
+"""Headers with an HMAC of the body: GitHub and Gitea, Gitea and Forgejo, Bitbucket."""
 _TOKEN = "x-gitlab-token"  # noqa: S105  the name of a header
 SIGNATURES = frozenset((*_SIGNED, _TOKEN))
-"""Headers of which a delivery brings one."""
+"""Headers of which a delivery has one."""
 _EVENTS = ("x-github-event", "x-gitea-event", "x-gitlab-event", "x-event-key")
 _URLS = ("clone_url", "ssh_url", "git_url", "html_url", "git_http_url", "git_ssh_url", "http_url", "web_url", "url")
 _REPORT_INTERVAL_S = 10.0
-"""Between two words about deliveries that were refused."""
+"""Seconds between two reports about refused deliveries."""
 
 
 class NotSigned(AssayError):
-    """Nobody signed a delivery."""
+    """A delivery is not signed."""
 
 
 class WrongSignature(AssayError):
@@ -275,27 +275,27 @@ class WrongSignature(AssayError):
 
 @dataclass(frozen=True, slots=True)
 class HookAnswer:
-    """What came of a delivery."""
+    """The result of a delivery."""
 
     fetched: list[str]
-    """The listed repositories that are fetched now."""
+    """The listed repositories that are now fetched."""
     ignored: str = ""
-    """Why none is, if none is."""
+    """Why there are none, if there are none."""
 
 
 class Webhook:
-    """Takes deliveries; any number of threads may."""
+    """Receives deliveries, on any number of threads."""
 
     def __init__(self, secret: str, listed: ListedRoots | None, say: Say) -> None:
-        """Take the secret, empty for none, the list, and whom to tell of deliveries that are refused."""
+        """Keep the secret (empty for none), the list, and a function that reports refused deliveries."""
         if secret and len(secret) < MIN_SECRET_CHARS:
-            raise InputError(f"{SECRET} is too short: wanted {MIN_SECRET_CHARS} characters or more")
+            raise InputError(f"{SECRET} is too short: use {MIN_SECRET_CHARS} characters or more")
         self._secret, self._listed, self._say = secret.encode(), listed, say
         self._lock = Lock()
-        self._said, self._unsaid = -float("inf"), 0
+        self._reported_at, self._unreported = -float("inf"), 0
 
     def deliver(self, headers: Mapping[str, str], body: bytes) -> HookAnswer:
-        """Have fetched what a delivery is about; raise what is wrong with it."""
+        """Request the repositories of a delivery; raise an error if it is not valid."""
         try:
             self._check(headers, body)
             return self._answer(headers, body)
@@ -304,7 +304,7 @@ class Webhook:
             raise
 
     def _check(self, headers: Mapping[str, str], body: bytes) -> None:
-        """Raise an error unless whoever sent this knows the secret; no comparison takes longer for a better guess."""
+        """Raise an error unless the sender knows the secret; compares in constant time."""
         if self._listed is None or not self._secret:
             missing = SECRET if self._listed else "--repos FILE"
             raise NotSigned(f"webhooks are off: start the server with {missing}")
@@ -315,16 +315,16 @@ class Webhook:
         elif headers.get(_TOKEN):
             signed, wanted, given = _TOKEN, self._secret.decode(), headers[_TOKEN]
         else:
-            raise NotSigned(f"not signed: wanted one of the headers {', '.join((*_SIGNED, _TOKEN))}")
+            raise NotSigned(f"not signed: send one of the headers {', '.join((*_SIGNED, _TOKEN))}")
         if not hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode()):
-            raise WrongSignature(f"wrong signature in {signed}: it is not by the secret in {SECRET}")
+            raise WrongSignature(f"wrong signature in {signed}: it was not made with the secret in {SECRET}")
 
     def _answer(self, headers: Mapping[str, str], body: bytes) -> HookAnswer:
         assert self._listed is not None
         payload = _object(body)
         event = next((headers[name] for name in _EVENTS if headers.get(name)), "")
         if not payload.get("ref") and not payload.get("push"):
-            return HookAnswer([], f"no push, but {printable(event[:60]) or 'something else'}")
+            return HookAnswer([], f"not a push, but {printable(event[:60]) or 'something else'}")
         states = {each.root: each for each in self._listed.state.mirrors}
         urls = set(_urls(payload))
         meant = meant_by({root: each.place for root, each in states.items()}, urls)
@@ -339,13 +339,13 @@ class Webhook:
         return HookAnswer([states[root].place for root in served])
 
     def _refuse(self, why: str) -> None:
-        """Say what was refused, now and then: whoever sends rubbish is not to fill a log."""
+        """Report refused deliveries from time to time: senders of garbage should not fill a log."""
         with self._lock:
-            self._unsaid += 1
-            if time.monotonic() - self._said < _REPORT_INTERVAL_S:
+            self._unreported += 1
+            if time.monotonic() - self._reported_at < _REPORT_INTERVAL_S:
                 return
-            more = f" ({self._unsaid} deliveries)" if self._unsaid > 1 else ""
-            self._said, self._unsaid = time.monotonic(), 0
+            more = f" ({self._unreported} deliveries)" if self._unreported > 1 else ""
+            self._reported_at, self._unreported = time.monotonic(), 0
         self._say(f"a webhook was refused: {why}{more}")
 
 
@@ -360,12 +360,12 @@ def _object(body: bytes) -> dict[str, Any]:
 
 
 def _about(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what a payload says of its repository: GitLab calls it a project."""
+    """Return the repository in a payload: GitLab calls it a project."""
     return [payload[name] for name in ("project", "repository") if isinstance(payload.get(name), dict)]
 
 
 def _urls(payload: Mapping[str, Any]) -> Iterator[str]:
-    """Yield every address that a payload gives its repository."""
+    """Yield every URL of the repository in a payload."""
     for about in _about(payload):
         yield from (url for key in _URLS if isinstance(url := about.get(key), str))
         match about.get("links"):

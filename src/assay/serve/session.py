@@ -1,4 +1,4 @@
-"""Know the folders that may be searched, and an index of each that is kept up to date while clients ask.
+"""Know the folders that may be searched, each with an index that is kept up to date while clients search.
 
 A place is a path below a folder that is served, or the URL of a repository. Its index is that of the innermost checkout
 or served folder around it, so that one repository has one index however it is asked about.
@@ -30,13 +30,13 @@ from assay.serve.writer import Pace, Upkeep
 from assay.settings import Settings
 
 _NAMED = 5
-"""Served folders that an error names."""
+"""Served folders in an error message."""
 _MAX_CLONES = 4
-"""Repositories that are cloned at once; more wait in their client."""
+"""Repositories that are cloned at a time; more wait in their client."""
 
 
 class Session:
-    """The roots that are served, each with its settings, and what reads them."""
+    """The served roots, each with its settings, and their readers."""
 
     def __init__(  # noqa: PLR0913  what is served, and how
         self,
@@ -46,14 +46,14 @@ class Session:
         clones: CloneRules = CloneRules(),  # noqa: B008  frozen
         waits: Waits = Waits(),  # noqa: B008  frozen
         most: int = 16,
-        kept: bool = False,
+        is_kept: bool = False,
         by_name: bool = False,
     ) -> None:
-        """Serve folders, and repositories by URL as far as they are to be cloned; keep the `most` asked last open.
+        """Serve folders, and repositories by URL as far as clones are allowed; keep the last `most` of these open.
 
         Clones and checkouts inside a folder are searched with the settings for `elsewhere`, not with those of a root.
-        Where the indexes of the folders are `kept` by another process, they are only read here. With `by_name`, a path
-        begins with the name of its folder wherever it can be read so.
+        With `is_kept`, another process writes the indexes of the folders, which are only read here. With `by_name`, a
+        path begins with the name of its folder wherever it can be read so.
         """
         self.source: RootSource = FixedRoots(roots) if isinstance(roots, Mapping) else roots
         self._rules, self._waits, self._most = clones, waits, most
@@ -62,46 +62,46 @@ class Session:
         self._engines: OrderedDict[Path, RootReader] = OrderedDict()
         self._clones: dict[str, Upkeep[Path]] = {}
         self._lock = Lock()
-        self._shown: tuple[ServedRoots, list[Path | None], Mapping[str, str], re.Pattern[str]] | None = None
-        self._kept, self._by_name_first = kept, by_name
-        self.everything = RootsReader(self.source, waits, kept=kept)
+        self._path_names: tuple[ServedRoots, list[Path | None], Mapping[str, str], re.Pattern[str]] | None = None
+        self._is_kept, self._by_name_first = is_kept, by_name
+        self.everything = RootsReader(self.source, waits, is_kept=is_kept)
 
     @property
     def roots(self) -> Mapping[Path, Settings]:
-        """Return the folders that are served right now, each with its settings."""
+        """Return the folders that are served now, each with its settings."""
         return self.source.current().settings
 
     @property
     def are_several(self) -> bool:
-        """Say whether more than one folder is served, or a list of them."""
+        """Return whether more than one folder is served, or a list of them."""
         served = self.source.current()
         return served.is_list or len(served.settings) > 1
 
     @property
     def names(self) -> Mapping[Path, str]:
-        """Return what each served folder is called, also those that cannot be searched yet, and each clone."""
+        """Return the name of each served folder, including those that cannot be searched yet, and of each clone."""
         served = self.source.current()
         clones = {clone.last: url for url, clone in self._clones.items() if clone.last}
         return {**short_names((*served.settings, *served.missing, *served.coming)), **clones}
 
     def without_paths(self, text: str) -> str:
-        """Return a text for strangers: folders are called by their names, and what else this machine has by `~`."""
+        """Return a text for strangers, in which served folders are replaced by their names, and other paths by `~`."""
         if "/" not in text and "\\" not in text:
             return text
         served, clones = self.source.current(), [clone.last for clone in list(self._clones.values())]
-        if self._shown is None or self._shown[0] is not served or self._shown[1] != clones:
-            self._shown = (served, clones, *_finder_of_paths(self.names, served.settings))
-        names, paths = self._shown[2:]
+        if self._path_names is None or self._path_names[0] is not served or self._path_names[1] != clones:
+            self._path_names = (served, clones, *_finder_of_paths(self.names, served.settings))
+        names, paths = self._path_names[2:]
         return names.get(text) or paths.sub(lambda found: names[found[0]], text)
 
-    def place(self, asked: str = "") -> Place:
-        """Return the place of a path or URL; what is not served is refused, wherever a symbolic link hides it."""
-        if is_url(asked):
-            root = self._clone(asked)
+    def place(self, target: str = "") -> Place:
+        """Return the place of a path or URL; what is not served is refused, even behind a symbolic link."""
+        if is_url(target):
+            root = self._clone(target)
             return Place(self._engine(root, self._elsewhere))
-        served, path = self._served(asked)
+        served, path = self._served_path(target)
         if not VERSION_CONTROL.isdisjoint(path.relative_to(served).parts):
-            raise NotServed(f"'{asked}' belongs to version control, which is not served")
+            raise NotServed(f"'{target}' belongs to version control, which is not served")
         root = next(folder for folder in (path, *path.parents) if folder == served or is_checkout(folder))
         settings = self.roots[served]
         engine = self._engine(root, settings if root == served else self._elsewhere)
@@ -109,44 +109,44 @@ class Session:
         return Place(engine, "" if inside == "." else inside)
 
     def making(self) -> tuple[str, int, int] | None:
-        """Return a root whose first index is being made, with how many files of how many are in it."""
+        """Return a root whose first index is being built, with its numbers of files done and of all files."""
         with self._lock:
             engines = list(self._engines.values())
         return next(((engine.root.name, *making) for engine in engines if (making := engine.making)), None)
 
-    def _served(self, asked: str) -> tuple[Path, Path]:
-        """Return the served root that holds a path, and the path with every link followed."""
-        if not asked and self.are_several:
-            raise InputError(f"several folders are served, say which as path: {self._root_names()}")
+    def _served_path(self, target: str) -> tuple[Path, Path]:
+        """Return the served root of a path, and the path with every link resolved."""
+        if not target and self.are_several:
+            raise InputError(f"several folders are served; name one as path: {self._root_names()}")
         try:
-            whole = Path(asked).resolve() if Path(asked).is_absolute() else None
-            pairs = [(root, whole or (root / asked).resolve()) for root in self.roots]
+            whole = Path(target).resolve() if Path(target).is_absolute() else None
+            pairs = [(root, whole or (root / target).resolve()) for root in self.roots]
             own = [path for root, path in pairs if path.is_relative_to(root)]
-            found = (self._by_name_first and self._by_name(asked)) or self._innermost(own) or self._by_name(asked)
+            found = (self._by_name_first and self._by_name(target)) or self._innermost(own) or self._by_name(target)
             found = found or self._innermost({path for _, path in pairs})  # by a link into another root
         except (OSError, ValueError, RuntimeError):  # too long, no text, links in a circle, not readable
-            raise NotServed(f"cannot read the path '{asked}'") from None
+            raise NotServed(f"cannot read the path '{target}'") from None
         if not own and found is None:
-            raise NotServed(f"'{asked}' is outside of what is served: {self._root_names()}")
+            raise NotServed(f"'{target}' is outside of what is served: {self._root_names()}")
         if found is None:
-            raise NotServed(f"no such file or folder: '{asked}'; paths are relative to {self._root_names()}")
+            raise NotServed(f"no such file or folder: '{target}'; paths are relative to {self._root_names()}")
         return found
 
     def _innermost(self, paths: Collection[Path]) -> tuple[Path, Path] | None:
-        """Return that of some paths that exists in the innermost root, and that root; None where there is none."""
+        """Return the one of some paths that exists in the innermost root, and that root; or None."""
         there = [path for path in paths if path.exists()]
         roots = self.roots.keys()
         inner = [(next(filter(roots.__contains__, (path, *path.parents)), None), path) for path in there]
         held = [(root, path) for root, path in inner if root is not None]
         return max(held, key=lambda pair: len(pair[0].parts), default=None)
 
-    def _by_name(self, asked: str) -> tuple[Path, Path] | None:
-        """Return what a path means that begins with the name of a served folder; None where that is nothing."""
-        called = {name: root for root, name in self.names.items() if f"{asked}/".startswith(f"{name}/")}
-        if not called and sum(root.name == asked.partition("/")[0] for root in self.roots) > 1:
-            raise NotServed(f"'{asked}' is in several folders: begin it with one of {self._root_names()}")
+    def _by_name(self, target: str) -> tuple[Path, Path] | None:
+        """Return the root and the path of a text that begins with the name of a served folder; or None."""
+        called = {name: root for root, name in self.names.items() if f"{target}/".startswith(f"{name}/")}
+        if not called and sum(root.name == target.partition("/")[0] for root in self.roots) > 1:
+            raise NotServed(f"'{target}' is in several folders: begin it with one of {self._root_names()}")
         for name, root in sorted(called.items(), reverse=True):
-            path = (root / asked.removeprefix(name).lstrip("/")).resolve()
+            path = (root / target.removeprefix(name).lstrip("/")).resolve()
             if root in self.roots and path.is_relative_to(root) and path.exists():
                 return root, path
         return None
@@ -173,7 +173,7 @@ class Session:
             raise StillIndexing(f"'{url}' is being cloned; ask again in a minute") from None
 
     def _new_clone(self, url: str) -> Upkeep[Path]:
-        """Return what clones in a thread of its own: a host that never ends its answer holds up nobody else."""
+        """Return an upkeep that clones in its own thread, so that a host that does not answer blocks no other clone."""
         self._clones = {each: clone for each, clone in self._clones.items() if clone.is_running or clone.last}
         write = lambda: clone_of(url, options=self._rules.git_options(url))  # noqa: E731
         return self._clones.setdefault(url, Upkeep("clone", write, Pace(self._waits.clone_s, fraction=math.inf)))
@@ -188,9 +188,9 @@ class Session:
         with self._lock:
             engine = self._engines.pop(root, None)
             served = self.source.current()
-            kept = root in served.generations or (self._kept and root in served.settings)
+            kept = root in served.generations or (self._is_kept and root in served.settings)
             if engine is None or engine.settings != settings:
-                engine = RootReader(root, settings, self._waits, kept=kept)
+                engine = RootReader(root, settings, self._waits, is_kept=kept)
             self._engines[root] = engine
             while len(self._engines) > self._most:
                 self._engines.popitem(last=False)
@@ -200,7 +200,7 @@ class Session:
 def _finder_of_paths(
     names: Mapping[Path, str], settings: Mapping[Path, Settings]
 ) -> tuple[Mapping[str, str], re.Pattern[str]]:
-    """Return what a stranger reads in place of each path, and what finds these paths in a text, the longest first."""
+    """Return the public name of each path, and an expression that finds these paths in a text, the longest first."""
     indexes = (location_of(root, each) for root, each in settings.items() if each.index.location)
     own = (user_cache_path("assay"), Path.home(), *indexes)
     known = {as_utf8(str(path)): "~" for path in own if len(path.parts) > 1}

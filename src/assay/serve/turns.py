@@ -1,4 +1,4 @@
-"""Answer on a few threads.
+"""Run requests on a few threads with a limit of waiting time.
 
 Threads are daemons, so that a server that has to stop does not wait for a search. Work that takes too long keeps its
 thread to the end, for nothing can stop it; the others go on.
@@ -23,22 +23,22 @@ class Busy(AssayError):
 
 
 class AnswerThreads:
-    """Threads that answer, and a queue before them."""
+    """Threads that answer, and their queue."""
 
     def __init__(self, *, most: int = 8, waiting: int = 128, deadline_s: float = 30.0) -> None:
         self._most, self._waiting, self._deadline_s = most, waiting, deadline_s
         self._queue: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
-        self._lock, self._held = Lock(), 0
+        self._lock, self._pending = Lock(), 0
         for number in range(most):
             Thread(target=self._run, name=f"answer {number}", daemon=True).start()
 
     async def do(self, work: Callable[[], Answer]) -> Answer:
-        """Return what work returns; raise `Busy` where too many wait or it takes too long."""
+        """Run work on a thread and return its result; raise `Busy` if too many wait or it takes too long."""
         future: Future[Answer] = Future()
         with self._lock:
-            if self._held >= self._most + self._waiting:
+            if self._pending >= self._most + self._waiting:
                 raise Busy(f"{self._waiting} requests are waiting already; ask again in a moment")
-            self._held += 1
+            self._pending += 1
         future.add_done_callback(self._leave)
         self._queue.put((future, work))
         try:
@@ -48,7 +48,7 @@ class AnswerThreads:
 
     def _leave(self, _future: Future[Any]) -> None:
         with self._lock:
-            self._held -= 1
+            self._pending -= 1
 
     def _run(self) -> None:
         while True:

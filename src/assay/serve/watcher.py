@@ -1,4 +1,4 @@
-"""Have a writer look when files change: by events of the file system, or by polling where it watches no more.
+"""Tell a writer when files change: by events of the file system, or by polling if its limits are reached.
 
 Each folder is watched by itself where the system can, so that what a walk does not enter, such as builds, installed
 packages and `.git`, neither wakes anybody up nor uses up the system's limit on watches. All files are looked at now and
@@ -28,15 +28,15 @@ from assay.serve.writer import Pace, Writer, WrittenRoot
 
 _QUIET_MS = 200
 _MAX_QUIET_MS = 5000
-"""Updates that take long wait for as long a pause in the changes, but no longer than this."""
+"""The longest pause in changes to wait for; shorter updates wait for as long as they take."""
 _MAX_DELAY_MS = 2000
-"""Changes that never pause are handed over all the same."""
+"""Changes that never pause are reported after so long."""
 _TICK_S = 1.0
 _BLIND_S = 0.1
 _EACH_FOLDER = sys.platform == "linux"  # elsewhere the system watches whole trees
 _IGNORED = ("ignored by ", "in an ignored folder")
 _SETTLES_S = 1.25 * UNSURE_NS / 1e9
-"""What changed so lately is not trusted yet: see `index_changes`."""
+"""A change so recent is not trusted yet: see `index_changes`."""
 
 WATCHING = Pace(idle_s=60.0, fraction=0.02, most_s=math.inf, settles_s=_SETTLES_S)
 POLLING = replace(WATCHING, idle_s=2.0, fraction=0.2)
@@ -59,14 +59,14 @@ def _same(index: AnyIndex) -> AnyIndex:
 
 
 class NoWatch(Exception):
-    """The system watches no more."""
+    """The system watches no further folders."""
 
 
 class Watcher:
-    """Watches some folders of some roots from when it was made."""
+    """Watches some folders of some roots from its creation on."""
 
     def __init__(self, roots: Sequence[Path], folders: Collection[str]) -> None:
-        """Begin to watch; raise FileNotFoundError when a folder is gone, and NoWatch at the limits of the system."""
+        """Start watching; raise FileNotFoundError if a folder is gone, and NoWatch at the limits of the system."""
         self.folders = frozenset(folders)
         paths = sorted(folder for folder in folders if _is_text(folder)) if _EACH_FOLDER else list(map(str, roots))
         try:
@@ -78,18 +78,18 @@ class Watcher:
             raise NoWatch(str(error).partition(" about ")[0].rstrip(".")) from error
 
     def wait(self, quiet_s: float, stop: Stop) -> set[str]:
-        """Wait for changes for a moment, and then until there are none for a while; return their paths, if any."""
+        """Wait a moment for changes, and then until they pause; return their paths, if any."""
         quiet_ms = max(_QUIET_MS, min(int(1000 * quiet_s), _MAX_QUIET_MS))
         events = self._notify.watch(_MAX_DELAY_MS + quiet_ms, quiet_ms, int(1000 * _TICK_S), stop)
         return set() if isinstance(events, str) else {path for _, path in events}
 
     def close(self) -> None:
-        """Watch no longer."""
+        """Stop watching."""
         self._notify.close()
 
 
 def _is_text(folder: str) -> bool:
-    """Say whether the library can take a name; what changes in the others is found when all files are looked at."""
+    """Return whether the library accepts a name; changes in others are found when all files are checked."""
     try:
         folder.encode()
     except UnicodeEncodeError:
@@ -98,7 +98,7 @@ def _is_text(folder: str) -> bool:
 
 
 class _WatchedPaths(NamedTuple):
-    """What a change has to concern to be of a root, by the last report of it."""
+    """The paths of a root in which changes count, by its last report."""
 
     report: IndexReport | None = None
     folders: frozenset[str] = frozenset()
@@ -106,12 +106,12 @@ class _WatchedPaths(NamedTuple):
 
 
 class Changes:
-    """Has roots looked at when the system reports changes in them, as far as their last report makes a difference."""
+    """Requests a check of roots when the system reports changes in them that matter by their last report."""
 
     def __init__(
         self, say: Say, watcher: Callable[[Sequence[Path], Collection[str]], Watcher] = Watcher, polling: Pace = POLLING
     ) -> None:
-        """Take whom to tell of a limit of the system, what reports changes, and how often to look where nothing can."""
+        """Keep a function that reports a limit of the system, a watcher, and the interval of polling."""
         self._say, self._new_watcher, self._polling = say, watcher, polling
         self._watcher: Watcher | None = None
         self._is_polling = False
@@ -119,7 +119,7 @@ class Changes:
         self._stamps: dict[Path, tuple[int, int] | None] = {}
 
     def wait(self, roots: Sequence[WrittenRoot], stop: Stop) -> None:
-        """Wait for changes, and have the roots looked at that they concern; where watching begins anew, all."""
+        """Wait for changes, and request checks of their roots; if watching starts again, of all."""
         moved = [each for each in roots if self._has_moved(each)]
         if moved:
             self.close()  # a folder may be another one by the same name
@@ -132,13 +132,13 @@ class Changes:
                 self.close()
 
     def close(self) -> None:
-        """Watch no longer."""
+        """Stop watching."""
         if self._watcher is not None:
             self._watcher.close()
             self._watcher = None
 
     def _has_moved(self, each: WrittenRoot) -> bool:
-        """Take what the last look found, and say whether a root is another folder than before, or gone, or back."""
+        """Record the last check; return whether a root is another folder than before, or gone, or back."""
         stamp, known = _stamp(each.root), self._paths.get(each.root, _WatchedPaths())
         if each.last is not None and each.last is not known.report:
             known = _paths_of(str(each.root), each.last)
@@ -151,7 +151,7 @@ class Changes:
         return path.rpartition("/")[0] in watched.folders and path not in watched.ignored
 
     def _is_watching(self, roots: Sequence[WrittenRoot]) -> bool:
-        """Have changes reported where they are not yet; what happened before that is found by looking at all files."""
+        """Start watching roots that are not watched yet; earlier changes are found by a check of all files."""
         folders = frozenset[str]().union(*(each.folders for each in self._paths.values()))
         if self._is_polling or (self._watcher and self._watcher.folders == folders):
             return True
@@ -170,7 +170,7 @@ class Changes:
         return False
 
     def _next(self, roots: Sequence[WrittenRoot], stop: Stop) -> set[str]:
-        """Return the paths that changed, after a tick at most; where nothing is reported, none."""
+        """Return the paths that changed, after a tick at most; none if there are no reports."""
         if self._watcher is not None:
             return self._watcher.wait(max(each.took_s for each in roots), stop)
         time.sleep(min(_TICK_S, self._polling.idle_s))
@@ -178,14 +178,14 @@ class Changes:
 
 
 def _paths_of(root: str, report: IndexReport) -> _WatchedPaths:
-    """Return the folders that were looked into, and what is ignored there."""
+    """Return the folders that were walked, and what is ignored in them."""
     ignored = (skipped.path for skipped in report.skipped if skipped.reason.startswith(_IGNORED))
     folders = frozenset(f"{root}/{folder}".rstrip("/") for folder in report.folders)
     return _WatchedPaths(report, folders, frozenset(f"{root}/{path}".rstrip("/") for path in ignored))
 
 
 def _stamp(root: Path) -> tuple[int, int] | None:
-    """Return what is another one when a folder went and came back; None where there is none."""
+    """Return a stamp that changes if a folder is removed and created again; None if there is none."""
     try:
         found = os.stat(root)  # noqa: PTH116  half the time of Path.stat
     except OSError:

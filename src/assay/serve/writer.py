@@ -1,4 +1,4 @@
-"""Bring indexes up to date, each when that is due: the one writer behind `assay watch`, servers and mirrors.
+"""Bring indexes up to date, each when it is due: the only writer behind `assay watch`, servers and mirrors.
 
 A look lists all files of a root, compares them with the index and writes what changed, as any refresh does. Whatever
 asks for looks (changes that the system reports, questions, fetches, or time that passed) only says when: what is
@@ -25,9 +25,9 @@ from assay.search.folder_index import IndexReport
 T = TypeVar("T")
 _TICK_S = 0.1
 _PATIENCE_S = 0.5
-"""How long a look waits for another process that writes the same index."""
+"""Seconds that a look waits for another process that writes the same index."""
 _STUCK_S = 15.0
-"""After so long another process is waited for until it ends, or, where it keeps the index, is taken to hang."""
+"""Seconds to wait for another process until it ends, or, if it keeps the index, until it is taken to hang."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,46 +35,46 @@ class Pace:
     """How long to wait between looks at a root, in seconds."""
 
     least_s: float = 1.0
-    """From the beginning of one look to the next, however often somebody asks."""
+    """From the beginning of one look to the next, however often clients ask."""
     idle_s: float = 60.0
-    """From one look to the next though nobody asks."""
+    """From one look to the next if no client asks."""
     fraction: float = 0.1
-    """Of the time, at most, that goes into looking at one root."""
+    """The largest fraction of the time for looking at one root."""
     most_s: float = 60.0
-    """The longest pause that long looks lead to."""
+    """The longest pause after long looks."""
     again_s: float = 5.0
-    """After what went wrong; twice as long after each further time."""
+    """The pause after a failure; it doubles with each further one."""
     longest_s: float = 5.0
-    """Between two tries, however often it went wrong."""
+    """The longest pause between two tries, however often they failed."""
     settles_s: float = math.inf
-    """After a look that found changes, if that is sooner."""
+    """The pause after a look that found changes, if that is shorter."""
 
     def pause_s(self, took_s: float) -> float:
-        """Return how long to wait where somebody asks again, after looks that took so long."""
+        """Return how long to wait if clients ask again, after looks that took so long."""
         return max(self.least_s - took_s, min(took_s / self.fraction, self.most_s))
 
     def idle_pause_s(self, took_s: float) -> float:
-        """Return how long to wait where nobody asks."""
+        """Return how long to wait if no client asks."""
         return max(self.idle_s, self.pause_s(took_s))
 
     def retry_s(self, failures: int) -> float:
-        """Return how long to wait after so many failures in a row."""
+        """Return how long to wait after a number of failures in a row."""
         return min(self.again_s * 2.0 ** min(failures - 1, 20), self.longest_s)
 
 
 def trouble_of(error: BaseException) -> str:
-    """Return in one line what went wrong."""
+    """Return one line on what went wrong."""
     return printable(str(error) if isinstance(error, AssayError | OSError) else f"{type(error).__name__}: {error}")
 
 
 def say_trouble(say: Say, name: object, trouble: str, before: str, what_next: str = "trying again") -> None:
-    """Say what goes wrong with a root, unless it is what went wrong before."""
+    """Report what goes wrong with a root, unless that was reported before."""
     if trouble != before:
         say(f"{name}: {trouble}; {what_next}")
 
 
 def verify_once(index: AnyIndex, verified: set[str]) -> None:
-    """Read every byte of an index that was not verified yet: the next refresh builds on nothing that is damaged."""
+    """Read every byte of an index that was not verified yet: the next refresh must not build on damage."""
     if index.location not in verified:
         with suppress(StorageError):  # out of reach just now: the next look verifies it
             index.check()
@@ -82,51 +82,51 @@ def verify_once(index: AnyIndex, verified: set[str]) -> None:
 
 
 class Upkeep(Generic[T]):
-    """Something that is looked at again and again: by a writer in its turn, or in a thread when somebody asks."""
+    """Work that is repeated: by a writer in its turn, or in a thread when a client asks."""
 
     def __init__(self, name: object, update: Callable[[], T], pace: Pace = Pace()) -> None:
-        """Take what a look does, and when it is repeated."""
+        """Keep a name, the work of one look, and the pace of its repetition."""
         self.name, self.pace, self._update = name, pace, update
         self.last: T | None = None
-        """What came of the last look that went well."""
+        """The result of the last successful look."""
         self.looked_at = -math.inf
         """When that look began."""
         self.took_s = 0.0
         self.error: BaseException | None = None
-        """What went wrong with the last look."""
+        """The error of the last look."""
         self.failures = 0
-        """How many looks in a row went wrong."""
+        """How many looks failed in a row."""
         self.due = self.soonest = 0.0
-        """When it is looked at in any case, and when if somebody asks."""
+        """When the next look is due in any case, and when if clients ask."""
         self._lock = Lock()
         self._run: Future[T] | None = None
         self._began = 0.0
 
     @property
     def trouble(self) -> str:
-        """Say in one line what went wrong with the last look, or nothing."""
+        """Return one line on what went wrong with the last look, or an empty text."""
         return trouble_of(self.error) if self.error else ""
 
     @property
     def is_running(self) -> bool:
-        """Say whether a look goes on in a thread."""
+        """Return whether a look is running in a thread."""
         return self._run is not None and not self._run.done()
 
     @property
     def is_due(self) -> bool:
-        """Say whether a look would begin if somebody asked; after one that went wrong it always would."""
+        """Return whether a look would begin if a client asked; after a failed one it always would."""
         return not self.is_running and (self.failures > 0 or time.monotonic() >= self.soonest)
 
     def look_now(self) -> None:
-        """Have it looked at as soon as can be: something changed."""
+        """Make a look due as soon as possible: something changed."""
         self.due = self.soonest = 0.0
 
     def look_soon(self) -> None:
-        """Have it looked at after the usual pause: somebody asks."""
+        """Make a look due after the usual pause: a client asks."""
         self.due = min(self.due, self.soonest)
 
     def look(self) -> T:
-        """Look at it, and plan the next look."""
+        """Run the look, and plan the next one."""
         self._began = began = time.monotonic()
         try:
             found = self._update()
@@ -143,7 +143,7 @@ class Upkeep(Generic[T]):
             self.due = ended + (pace.retry_s(self.failures) if self.failures else pace.idle_pause_s(self.took_s))
 
     def ask(self, *, at_once: bool = False) -> Future[T] | None:
-        """Have it looked at in a thread if it is time, or `at_once`; return the look that goes on, or None.
+        """Start a look in a thread if it is due, or `at_once`; return the running look, or None.
 
         All who ask meanwhile share a look.
         """
@@ -167,10 +167,10 @@ class Upkeep(Generic[T]):
 
 
 class WrittenRoot(Upkeep[IndexReport]):
-    """The index of one root in the care of a writer."""
+    """The index of one root, updated by a writer."""
 
     def __init__(self, root: Path, open_index: Callable[[], AnyIndex], pace: Pace, *, replaces: bool = True) -> None:
-        """Take a root, and what opens its index, which is not done before the first look.
+        """Keep a root, and a function that opens its index, which is not called before the first look.
 
         Unless a look `replaces`, it refuses to rebuild an index that other machines read, too.
         """
@@ -181,7 +181,7 @@ class WrittenRoot(Upkeep[IndexReport]):
         self._busy_since = math.inf
 
     def look(self) -> IndexReport:
-        """Look at it; where another process writes it for longer than a moment, that is tried again soon."""
+        """Update the index; if another process writes it for longer than a moment, try again soon."""
         report = super().look()
         if report.busy:
             self.due = self.soonest = time.monotonic() + self.pace.least_s
@@ -199,11 +199,11 @@ class WrittenRoot(Upkeep[IndexReport]):
 
 
 Trigger = Callable[[Sequence[WrittenRoot], Stop], object]
-"""Waits for a moment, and has roots looked at as far as there is a reason."""
+"""Waits for a moment, and requests looks at roots if there is a reason."""
 
 
 def on_questions(asked_at: Callable[[], float]) -> Trigger:
-    """Have all roots looked at while somebody asks, by when that was last.
+    """Return a trigger that requests looks at all roots while clients ask, by the time of the last question.
 
     If nobody does, they are looked at now and then all the same: the first question after a quiet night is not answered
     from the evening before.
@@ -222,7 +222,7 @@ def on_questions(asked_at: Callable[[], float]) -> Trigger:
 
 
 class Writer:
-    """Keeps the indexes of some roots up to date, one after the other, until it is told to stop."""
+    """Keeps the indexes of some roots up to date, one after the other, until it is stopped."""
 
     def __init__(
         self,
@@ -232,7 +232,7 @@ class Writer:
         on_news: Callable[[Path, IndexReport], object] = lambda _root, _report: None,
         on_round: Callable[[], object] = lambda: None,
     ) -> None:
-        """Take roots, and whom to tell of trouble.
+        """Keep roots, and a function that reports problems.
 
         `on_news` is called after the first look at a root and each that changed something, `on_round` after each round
         of looks.
@@ -246,7 +246,7 @@ class Writer:
             trigger(self.roots, stop)
 
     def look(self, stop: Stop) -> None:
-        """Bring every index up to date that is due."""
+        """Update every index that is due."""
         due = [each for each in self.roots if time.monotonic() >= each.due]
         for each in due:
             if not stop.is_set():
@@ -255,7 +255,7 @@ class Writer:
             self._on_round()
 
     def _update(self, each: WrittenRoot) -> None:
-        """Bring one index up to date, and say what is new; what goes wrong is said once."""
+        """Update one index, and report what is new; an error is reported once."""
         before, is_first = each.trouble, each.last is None or each.failures > 0
         try:
             report = each.look()

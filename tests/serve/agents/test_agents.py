@@ -26,7 +26,7 @@ from assay.serve.agents.agents import (
     by_path,
     entry_of,
     ours,
-    started,
+    start_command,
 )
 from assay.serve.agents.edits import entry_in, installing, undoing, write
 from assay.serve.agents.instructions import (
@@ -187,17 +187,17 @@ def own(tmp_path: Path) -> Path:
 
 def test_a_program_on_path_is_started_by_name_others_by_path(own: Path, tmp_path: Path):
     for called in (str(own), "/lib/assay/cli/main.py"):
-        assert started(called, str(own.parent / "python"), str(own.parent)) == StartCommand("assay")
+        assert start_command(called, str(own.parent / "python"), str(own.parent)) == StartCommand("assay")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "assay").symlink_to(own)
-    assert started(str(own), sys.executable, str(tmp_path / "bin")) == StartCommand("assay")
-    assert started(str(tmp_path / "bin" / "assay"), sys.executable, "").command == str(tmp_path / "bin" / "assay")
+    assert start_command(str(own), sys.executable, str(tmp_path / "bin")) == StartCommand("assay")
+    assert start_command(str(tmp_path / "bin" / "assay"), sys.executable, "").command == str(tmp_path / "bin" / "assay")
     other = program(tmp_path / "other" / "assay")
-    how = started(str(own), sys.executable, str(other.parent))
+    how = start_command(str(own), sys.executable, str(other.parent))
     assert (how.command, how.first, how.why) == (str(own), (), f"'assay' on PATH is another one, {other}")
-    how = started(str(own), sys.executable, "")
+    how = start_command(str(own), sys.executable, "")
     assert (how.command, how.why) == (str(own), "'assay' is not on PATH")
-    how = started("/lib/assay/cli/main.py", str(tmp_path / "python"), "")
+    how = start_command("/lib/assay/cli/main.py", str(tmp_path / "python"), "")
     assert (how.command, how.first) == (str(tmp_path / "python"), ("-P", "-m", "assay"))
     search = str(own.parent)
     assert by_path(agent_named("claude-desktop"), StartCommand("assay"), search).command == str(own)
@@ -208,12 +208,12 @@ def test_a_path_is_normalized_and_a_virtual_environment_named(own: Path, tmp_pat
     (tmp_path / "tool" / "lib").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "tool" / "lib")
     for crooked in ("tool/lib/../bin", "link/../bin"):
-        assert started(str(tmp_path / crooked / "assay"), sys.executable, "").command == str(own)
+        assert start_command(str(tmp_path / crooked / "assay"), sys.executable, "").command == str(own)
     (own.parent.parent / "pyvenv.cfg").touch()
     crooked = str(tmp_path / "tool/lib/../bin")
-    assert started(str(own), sys.executable, crooked).command == str(own)
+    assert start_command(str(own), sys.executable, crooked).command == str(own)
     assert by_path(agent_named("claude-desktop"), StartCommand("assay"), crooked).command == str(own)
-    how = started(str(own), sys.executable, str(own.parent))
+    how = start_command(str(own), sys.executable, str(own.parent))
     assert (how.command, "virtual environment" in how.why) == (str(own), True)
 
 
@@ -272,7 +272,7 @@ def test_instructions_are_updated_and_removed(tmp_path: Path, monkeypatch: pytes
     change = remove_lines(file, "")
     write(change)
     assert (file.read_text(), has_lines(file)) == ("above\n\nmine\nbelow\n", False)
-    assert "changed since by somebody else" in change.notes[0]
+    assert "has other changes since" in change.notes[0]
     file.write_text(f"{BEGIN}\n")
     with pytest.raises(InputError, match="without the other"):
         add_lines(file, "")

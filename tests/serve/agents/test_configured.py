@@ -61,7 +61,7 @@ def test_later_additions_of_others_stay(file: Path):
     settings = json.loads(file.read_text())
     settings["mcpServers"]["late"] = {"command": "y"}
     file.write_text(json.dumps(settings, indent=4))
-    assert undo(file).notes == (f"{file} was changed since by somebody else: only the entry goes",)
+    assert undo(file).notes == (f"{file} has other changes since: only the entry is removed",)
     assert servers(file) == ["other", "late"]
 
 
@@ -150,15 +150,15 @@ def _protected(path: Path) -> None:
 
 HOSTILE = {
     "folder": (Path.mkdir, "is a folder"),
-    "pipe": (os.mkfifo, "is no ordinary file"),
+    "pipe": (os.mkfifo, "is a special file"),
     "circle": (lambda path: path.symlink_to(path), "symbolic links"),
     "protected": (_protected, "is write-protected"),
     "binary": (lambda path: path.write_bytes(b"\x89PNG\xff"), "is not valid UTF-8"),
     "utf-16": (lambda path: path.write_text("{}", encoding="utf-16"), "is not valid UTF-8"),
     "deep": (lambda path: path.write_text('{"a": ' + "[" * 50_000), ":1: cannot be read"),
     "broken": (lambda path: path.write_text('{\n"a": 1,,\n}'), ":2: cannot be read: found ',', expecting property"),
-    "no servers": (lambda path: path.write_text('{"mcpServers": []}'), "wanted an object"),
-    "huge": (lambda path: os.truncate(os.open(path, os.O_CREAT | os.O_RDWR), 2**31), "has 2,048 MB, wanted at most"),
+    "no servers": (lambda path: path.write_text('{"mcpServers": []}'), "expected an object"),
+    "huge": (lambda path: os.truncate(os.open(path, os.O_CREAT | os.O_RDWR), 2**31), "has 2,048 MB; at most"),
 }
 
 

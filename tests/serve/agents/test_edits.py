@@ -127,7 +127,7 @@ BROKEN = [
     ('{\n\n"a": 1 "b": 2}', 3, "expecting ',' delimiter"),
     ("{\n'a': 1}", 2, "expecting property name enclosed in double quotes"),
     ('{"a": 1}\n}', 2, "found '}', extra data"),
-    ("\n[1]", 2, "wanted an object"),
+    ("\n[1]", 2, "expected an object"),
     ('{"a": 1,, "b": 2}', 1, "expecting property name"),
     ('{"a": [,]}', 1, "expecting value"),
     ('{"a": "two\nlines"}', 1, "invalid control character"),
@@ -151,10 +151,10 @@ def test_broken_files_are_named_with_their_line():
 
 def test_a_value_that_holds_no_entries_is_refused():
     for value in ("[]", "null", '"x"'):
-        with pytest.raises(InputError, match=r"'servers' is .*, wanted an object"):
+        with pytest.raises(InputError, match=r"'servers' is .*, expected an object"):
             jsonc.put(f'{{"servers": {value}}}', ["servers", "assay"], ENTRY)
     for text in ("mcp_servers = 1\n", "[[mcp_servers]]\na = 1\n"):
-        with pytest.raises(InputError, match=r"'mcp_servers' is .*, wanted a table"):
+        with pytest.raises(InputError, match=r"'mcp_servers' is .*, expected a table"):
             tomls.put(text, TOML_KEYS, ENTRY)
 
 

@@ -180,7 +180,7 @@ def test_addresses_headers_and_bodies_have_a_maximum_size():
     ):
         client.refusal(413, "/", *headers, method="POST", parts=(b"...",))
     assert client.ask("/", method="PUT", parts=(b"a" * 10,))[2] == b"passed ", "it is read where one is wanted"
-    assert "did not come in time" in Client(body_s=0.01).refusal(408, method="POST", parts=(b"a", b"..."))
+    assert "did not arrive in time" in Client(body_s=0.01).refusal(408, method="POST", parts=(b"a", b"..."))
 
 
 def test_only_so_many_signed_deliveries_are_read_at_once():
@@ -196,7 +196,7 @@ def test_only_so_many_signed_deliveries_are_read_at_once():
     assert client.status("/api/labels", BEARER, **post) == 200
     held.give_back()
     assert [client.status("/api/webhook", signed, **post) for _ in range(3)] == [200] * 3
-    assert client.guard._signed.left == guard.SIGNED_BODIES
+    assert client.guard._signed.free == guard.SIGNED_BODIES
 
 
 def test_requests_are_limited_by_address_or_person():
@@ -395,5 +395,5 @@ def test_the_access_log_holds_no_token_and_survives_a_full_disk(tmp_path: Path):
         log = AccessLog("/dev/full", said.append)
         for _ in range(3):
             log.note(scope, 200, 0, 0.0)
-        why = "--access-log '/dev/full': No space left on device; requests are not noted until that is mended"
+        why = "--access-log '/dev/full': No space left on device; requests are not logged until this is fixed"
         assert said == [why]

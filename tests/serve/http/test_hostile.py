@@ -308,7 +308,7 @@ def test_only_so_many_requests_work_or_wait_at_once():
         threads = AnswerThreads(most=1, waiting=2)
         held = [asyncio.create_task(threads.do(go.wait)) for _ in range(3)]
         await asyncio.sleep(0)  # each has begun
-        assert threads._held == 3
+        assert threads._pending == 3
         with pytest.raises(Busy, match="2 requests are waiting already"):
             await threads.do(lambda: 1)
         go.set()

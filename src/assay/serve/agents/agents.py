@@ -15,35 +15,35 @@ from typing import Any, NamedTuple
 from assay.errors import InputError, nearest
 
 NAME = "assay"
-"""What the entry is called in every file."""
+"""The key of the entry in every file."""
 
 ANYWHERE = "/"
-"""Nobody says where the agent starts servers: the path is written out."""
+"""The agent has no variable for the project: its path is written out."""
 
 Entry = dict[str, Any]
 
 
 class AgentFiles(NamedTuple):
-    """The files an agent may look in, of which the first that exists is meant, and where it starts a server."""
+    """The files in which an agent may look, of which the first that exists counts, and where it starts a server."""
 
     files: Sequence[str]
     starts: str = ANYWHERE
     remark: str = ""
-    """What somebody should know who has written it."""
+    """A note for the user after the entry is written."""
 
 
 class InstructionFiles(NamedTuple):
-    """The files of which an agent reads the first that exists, the one to make, and what a new one starts with."""
+    """The files of which an agent reads the first that exists, the one to create, and how a new one starts."""
 
     files: Sequence[str]
     new: str = ""
-    """The file to make where none exists; by default the first."""
+    """The file to create if none exists; by default the first."""
     head: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Agent:
-    """Where an agent keeps its servers, and what shows that it is installed; agents.toml explains the fields."""
+    """Where an agent keeps its servers, and how to see that it is installed; agents.toml explains the fields."""
 
     name: str
     title: str
@@ -66,7 +66,7 @@ class Agent:
         return {**self.first, **words, **self.last}
 
     def places(self) -> dict[str, AgentFiles]:
-        """Return what it has of a file in the project and one of the user, the usual one first."""
+        """Return its settings files of the project and of the user, the usual one first."""
         both = {"project": self.project, "user": self.user}
         return {scope: place for scope, place in both.items() if place}
 
@@ -80,7 +80,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class SettingsPlaces:
-    """Where people keep their settings on a platform."""
+    """The folders of settings on a platform."""
 
     platform: str
     home: Path
@@ -88,11 +88,11 @@ class SettingsPlaces:
 
     @classmethod
     def here(cls) -> SettingsPlaces:
-        """Return this one."""
+        """Return those of this machine."""
         return cls(sys.platform, Path.home(), os.environ)
 
     def path(self, template: str) -> Path:
-        """Return the path that a template means here."""
+        """Return the path of a template on this machine."""
         config = self._folder("XDG_CONFIG_HOME", ".config")
         mac = self.platform == "darwin"
         app = self.home / "Library/Application Support" if mac else config
@@ -109,12 +109,12 @@ class SettingsPlaces:
         return Path(template.format_map(named))
 
     def has(self, agent: Agent) -> bool:
-        """Say whether an agent is installed, as far as that can be seen."""
+        """Return whether an agent is installed, as far as its files or programs show."""
         search = self.environment.get("PATH", "")
         return any(self.path(sign).exists() if "{" in sign else shutil.which(sign, path=search) for sign in agent.signs)
 
     def file(self, place: AgentFiles, project: Path) -> Path:
-        """Return the file of a place that is there, else the one to make."""
+        """Return the file of a place that exists, else the one to create."""
         every = [project / self.path(file) for file in place.files]
         return next((file for file in every if file.exists()), every[0])
 
@@ -123,14 +123,14 @@ class SettingsPlaces:
 
 
 def ours(entry: object) -> bool:
-    """Say whether an entry starts `assay mcp`, whoever wrote it."""
+    """Return whether an entry starts `assay mcp`, whoever wrote it."""
     words = _words(entry)
     names = {Path(word).stem for word in words if isinstance(word, str)}
     return "mcp" in words and not names.isdisjoint({"assay", "assay.cli"})
 
 
 def served_by(entry: object) -> list[Any]:
-    """Return what an entry of ours names behind `mcp`: the folders that it serves; none: that of each session."""
+    """Return the folders that an entry of ours serves; none if it serves that of each session."""
     words = _words(entry)
     return words[words.index("mcp") + 1 :] if ours(entry) else []
 
@@ -150,7 +150,7 @@ def _agent(name: str, row: dict[str, Any]) -> Agent:
 _TABLE = tomllib.loads(files("assay.serve.agents").joinpath("agents.toml").read_text("utf-8"))
 AGENTS = tuple(_agent(name, row) for name, row in _TABLE.items())
 OTHER = Agent("", "another agent")
-"""What most agents that are not in the table take."""
+"""The entry that most agents accept that are not in the table."""
 
 
 def agent_named(name: str) -> Agent:
@@ -166,20 +166,20 @@ PROGRAM = "assay"
 
 @dataclass(frozen=True, slots=True)
 class StartCommand:
-    """A command, what comes before its arguments, and why it is not just the name; empty where it is."""
+    """A command, the arguments that come first, and why it is not the plain name (empty if it is)."""
 
     command: str
     first: tuple[str, ...] = ()
     why: str = ""
 
 
-def started(called: str, interpreter: str, search: str) -> StartCommand:
-    """Return how this program is started: by its name where PATH finds it for everybody, else by its path.
+def start_command(program: str, interpreter: str, search: str) -> StartCommand:
+    """Return how to start this program: by its name if every process finds it on PATH, else by its path.
 
-    `called` is what it was called as now, `interpreter` is what runs it, and `search` is PATH.
+    `program` is what it was called as now, `interpreter` is what runs it, and `search` is PATH.
     """
     found = _find_program(PROGRAM, search)
-    own = _own(Path(called), Path(interpreter))
+    own = _own_program(Path(program), Path(interpreter))
     if own is None:
         return StartCommand(_plain(interpreter), ("-P", "-m", "assay"), "it is not installed as a program of its own")
     if found is None:
@@ -192,7 +192,7 @@ def started(called: str, interpreter: str, search: str) -> StartCommand:
 
 
 def entry_of(agent: Agent, place: AgentFiles, how: StartCommand, project: Path, *, fixed: bool) -> Entry:
-    """Return the entry for a place: with the project where the agent would not start in it, or where it is `fixed`."""
+    """Return the entry for a place; it names the project if the agent would not start in it, or if it is `fixed`."""
     serves = place.starts
     if serves == ANYWHERE or (fixed and place is agent.user):
         serves = str(project)
@@ -202,7 +202,7 @@ def entry_of(agent: Agent, place: AgentFiles, how: StartCommand, project: Path, 
 
 
 def by_path(agent: Agent, how: StartCommand, search: str) -> StartCommand:
-    """Return how an agent starts this program that does not look for programs as a shell does."""
+    """Return the start command for an agent that does not look for programs as a shell does."""
     if agent.searches or how.why:
         return how
     return StartCommand(_find_program(how.command, search) or how.command, how.first, f"{agent.title} may not see PATH")
@@ -215,14 +215,14 @@ def _find_program(program: str, search: str) -> str | None:
 
 
 def _plain(path: str) -> str:
-    """Return a path from the top and without `..`; the file's own link is kept, for it outlives what it leads to."""
+    """Return an absolute path without `..`; the last link is kept, as it outlives its target."""
     whole = Path(os.path.normpath(Path(path).absolute()))
     if not Path(path).exists() or (whole.exists() and whole.samefile(path)):
         return str(whole)
     return str(Path(path).parent.resolve() / Path(path).name)  # a folder is a link, with `..` behind it
 
 
-def _own(called: Path, interpreter: Path) -> Path | None:
+def _own_program(program: Path, interpreter: Path) -> Path | None:
     """Return the program that runs now."""
-    places = (called, interpreter.parent / PROGRAM)
+    places = (program, interpreter.parent / PROGRAM)
     return next((Path(_plain(str(place))) for place in places if place.name == PROGRAM and place.is_file()), None)

@@ -1,4 +1,4 @@
-"""Work out what becomes of an agent's file of settings, write it, and take it back.
+"""Compute the edit of an agent's settings file, write it, and undo it.
 
 A change is worked out first and can be looked at; it is written only to the text that it was worked out for: at once,
 with the rights and the owner that the file has, through symbolic links. A record of it keeps the pieces that were
@@ -30,27 +30,27 @@ MAX_FILE_MB = 32
 
 
 def resolved(file: Path) -> Path:
-    """Return a path without symbolic links; one that leads in a circle stays, for reading it to say so."""
+    """Return a path without symbolic links; a circle of links is returned as it is, so that reading it fails."""
     return Path(os.path.realpath(file))
 
 
 def refuse_leading_out(file: Path, project: Path) -> None:
-    """Raise InputError for a file of a project that a symbolic link has outside of it: a stranger may have laid it."""
+    """Raise InputError if a file of a project is a symbolic link out of it, which a stranger may have made."""
     if file.is_relative_to(project) and not resolved(file).is_relative_to(resolved(project)):
         outside = f"{file} leads to {resolved(file)}, outside of the project"
         raise InputError(f"{outside}: remove the link, or use --scope user")
 
 
 def read(file: Path) -> str | None:
-    """Return the text of a file with its line ends, or None if there is none; what is no text is an error."""
+    """Return the text of a file with its line ends, or None if there is none; raise InputError if it is not text."""
     target = resolved(file)
     try:
         about = target.stat()
         if not stat.S_ISREG(about.st_mode):
-            kind = "a folder" if stat.S_ISDIR(about.st_mode) else "no ordinary file"
+            kind = "a folder" if stat.S_ISDIR(about.st_mode) else "a special file"
             raise InputError(f"{file} is {kind}, not a settings file")
         if about.st_size > MAX_FILE_MB * 2**20:
-            raise InputError(f"{file} has {about.st_size / 2**20:,.0f} MB, wanted at most {MAX_FILE_MB}")
+            raise InputError(f"{file} has {about.st_size / 2**20:,.0f} MB; at most {MAX_FILE_MB} are read")
         return target.read_bytes().decode("utf-8")
     except FileNotFoundError:
         return None
@@ -60,7 +60,7 @@ def read(file: Path) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What stands at a place of the text with this hash, and what stood there before."""
+    """One edit: the new text at a position of the text with this hash, and the old one."""
 
     digest: str
     at: int
@@ -68,7 +68,7 @@ class Step:
     removed: str
 
     def undone(self, text: str) -> str | None:
-        """Return the text as it was before, or None where it is not the text that this step left."""
+        """Return the text before this edit, or None if it is not the text after it."""
         if _digest(text) != self.digest:
             return None
         return text[: self.at] + self.removed + text[self.at + len(self.added) :]
@@ -76,7 +76,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class EditRecord:
-    """What was done to one file: the entry that stands there since, and what there was before."""
+    """The edits of one file: the entry that was written, and what was there before."""
 
     file: str
     entry: dict[str, Any]
@@ -85,26 +85,26 @@ class EditRecord:
     made: int = 0
     """How many of the keys above the entry are new."""
     new: bool = False
-    """Whether the file is."""
+    """Whether the file is new."""
     folders: tuple[str, ...] = ()
-    """The folders that are, the innermost first."""
+    """The folders that are new, the innermost first."""
     step: Step | None = None
-    """All that was written, taken together; None where somebody else changed the file between two edits."""
+    """All edits as one; None if somebody else changed the file in between."""
 
     def undone(self, text: str) -> str | None:
-        """Return the text as it was before, or None where somebody else has changed it since."""
+        """Return the text before the edits, or None if somebody else has changed it since."""
         return self.step.undone(text) if self.step else None
 
 
 def step(before: str, after: str) -> Step:
-    """Return what tells two texts apart as one piece."""
+    """Return the difference of two texts as one replaced piece."""
     at = _common(before, after)
     same = _common(before[at:][::-1], after[at:][::-1])
     return Step(_digest(after), at, after[at : len(after) - same], before[at : len(before) - same])
 
 
 def _common(one: str, other: str) -> int:
-    """Return how many characters two texts begin with in common."""
+    """Return the length of the common beginning of two texts."""
     differing = (at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right)
     return next(differing, min(len(one), len(other)))
 
@@ -115,7 +115,7 @@ def _digest(text: str) -> str:
 
 
 def recall(file: Path) -> EditRecord | None:
-    """Return what was done to a file, or None if nothing was, or nothing that can be read."""
+    """Return the record of a file, or None if there is none that can be read."""
     try:
         kept = json.loads(_place(file).read_text(encoding="utf-8"))
         step = kept["step"] and Step(**kept["step"])
@@ -125,7 +125,7 @@ def recall(file: Path) -> EditRecord | None:
 
 
 def remember(record: EditRecord) -> None:
-    """Keep what was done to a file."""
+    """Store the record of a file."""
     place = _place(Path(record.file))
     try:
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -136,7 +136,7 @@ def remember(record: EditRecord) -> None:
 
 
 def forget(file: Path) -> None:
-    """Keep nothing about a file any more."""
+    """Delete the record of a file."""
     _place(file).unlink(missing_ok=True)
 
 
@@ -147,24 +147,24 @@ def _place(file: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class SettingsEdit:
-    """What becomes of one file; None is no file."""
+    """The edit of one file; a text of None is a missing file."""
 
     file: Path
     before: str | None
     after: str | None
     record: EditRecord | None = None
-    """What is known of the file: to be kept, or where the change undoes what was done, to be forgotten."""
+    """The record of the file: to be stored, or, if this edit is an undo, to be deleted."""
     undoes: bool = False
     notes: tuple[str, ...] = ()
 
     @property
     def real(self) -> bool:
-        """Say whether there is anything to write."""
+        """Return whether the edit changes anything."""
         return self.before != self.after
 
 
 _STARTING = frozenset({"env", "envFile", "cwd", "environment", "envs"})
-"""Keys of an entry that decide what runs when an agent starts the program."""
+"""Keys of an entry that decide which program the agent starts."""
 
 
 def entry_in(file: Path, keys: Sequence[str]) -> Any:
@@ -174,7 +174,7 @@ def entry_in(file: Path, keys: Sequence[str]) -> Any:
 
 
 def installing(file: Path, keys: Sequence[str], entry: Entry) -> SettingsEdit:
-    """Return the change that puts an entry into a file; what somebody added to it before stays.
+    """Return the edit that adds an entry to a file; additions of others to an existing entry stay.
 
     Only how the program is started does not, unless an install wrote the entry: it may have come with the repository.
     """
@@ -203,7 +203,7 @@ def installing(file: Path, keys: Sequence[str], entry: Entry) -> SettingsEdit:
     record = record if last else replace(record, was=old, made=made)
     notes = [note] if old is not None and not ours(old) else []
     if ours(old) and foreign:
-        notes.append(f"{', '.join(sorted(foreign))} of the entry '{keys[-1]}' did not come from an install, and goes")
+        notes.append(f"{', '.join(sorted(foreign))} of the entry '{keys[-1]}' is removed: no install wrote it")
     if gone := [str(each) for each in served_by(old) if each not in served_by(entry)]:
         how = "to have both, use --scope project where there is one"
         notes.append(f"the entry '{keys[-1]}' of {file} served {', '.join(gone)}, and no longer does: {how}")
@@ -211,7 +211,7 @@ def installing(file: Path, keys: Sequence[str], entry: Entry) -> SettingsEdit:
 
 
 def undoing(file: Path, keys: Sequence[str]) -> SettingsEdit:
-    """Return the change that takes an entry back: the text of before, or where others changed it only the entry."""
+    """Return the edit that removes an entry: the text before it, or without only the entry if others made edits."""
     text, record = read(file), recall(resolved(file))
     if text is None:
         return SettingsEdit(file, None, None)
@@ -222,20 +222,20 @@ def undoing(file: Path, keys: Sequence[str]) -> SettingsEdit:
     found = _entry(load(file, text), keys)
     if found is None or not (record or ours(found)):
         return SettingsEdit(file, text, text, notes=(f"an entry '{keys[-1]}' that is not ours stays",) if found else ())
-    notes = [f"{file} was changed since by somebody else: only the entry goes"] if record else []
+    notes = [f"{file} has other changes since: only the entry is removed"] if record else []
     if record and found != record.entry:
         notes.append("the entry was edited since it was written")
     record = record or EditRecord(str(resolved(file)), found)
     try:
         after = _without(file, text, keys, record)
     except InputError as error:
-        raise InputError(f"{file}: {error}; take it out by hand") from error
+        raise InputError(f"{file}: {error}; remove it by hand") from error
     files.check_writable(file)
     return SettingsEdit(file, text, after, record, undoes=True, notes=tuple(notes))
 
 
 def write(change: SettingsEdit) -> None:
-    """Write a change, if the file still is what the change was worked out for."""
+    """Write an edit, if the file is still the one for which it was computed."""
     if read(change.file) != change.before:
         raise InputError(f"{change.file} was changed in the meantime, and was left alone: run this again")
     record = change.record
@@ -254,7 +254,7 @@ def write(change: SettingsEdit) -> None:
 
 
 def format_of(file: Path) -> ModuleType:
-    """Return what edits files of a kind: `load`, `put` and `drop`."""
+    """Return the editor of a file's format, with `load`, `put` and `drop`."""
     if file.suffix != ".toml":
         return jsonc
     try:
@@ -265,7 +265,7 @@ def format_of(file: Path) -> ModuleType:
 
 
 def recorded(file: Path, text: str | None, after: str, entry: dict[str, Any], last: EditRecord | None) -> EditRecord:
-    """Return what to know after an edit, on top of what was known."""
+    """Return the record after an edit, based on the one before."""
     if last is None:
         return EditRecord(str(resolved(file)), entry, new=text is None, step=step(text or "", after))
     before = last.undone(text or "")
@@ -273,7 +273,7 @@ def recorded(file: Path, text: str | None, after: str, entry: dict[str, Any], la
 
 
 def _without(file: Path, text: str, keys: Sequence[str], record: EditRecord) -> str | None:
-    """Return a text without the entry, and without what only it was there for."""
+    """Return a text without the entry, and without what was added for the entry alone."""
     form = format_of(file)
     if record.was is not None:
         return str(form.put(text, keys, record.was))
@@ -285,7 +285,7 @@ def _without(file: Path, text: str, keys: Sequence[str], record: EditRecord) -> 
 
 
 def load(file: Path, text: str) -> dict[str, Any]:
-    """Return what a text is that a file of settings holds; one that cannot be read is an error with its line."""
+    """Parse the text of a settings file; raise InputError with the line if it is not valid."""
     try:
         found: dict[str, Any] = format_of(file).load(text)
     except jsonc.BrokenText as error:
@@ -293,9 +293,9 @@ def load(file: Path, text: str) -> dict[str, Any]:
     return found
 
 
-def _entry(found: Any, keys: Sequence[str]) -> Any:
+def _entry(value: Any, keys: Sequence[str]) -> Any:
     for key in keys:
-        if not isinstance(found, dict):
+        if not isinstance(value, dict):
             return None
-        found = found.get(key)
-    return found
+        value = value.get(key)
+    return value

@@ -1,4 +1,4 @@
-"""Remind a coding agent of search: hooks in its settings, a skill and a subagent, and what a hook answers.
+"""Remind a coding agent of search by hooks in its settings, a skill and a subagent; answer its hooks.
 
 A hook is a command that the agent runs when a session starts and before it calls a tool; what the command prints is
 added to the model's context. It is quiet where Assay is not installed, and where nothing is indexed. Its input and
@@ -38,20 +38,20 @@ BEFORE_TOOL = (
 )
 _OURS = re.compile(r"\bassay['\"]? hook\b")
 _SEARCHES = re.compile(r"(?:^|[;&(]\s*)(?:git grep|e?grep|rg|ag|ack)\s")
-"""A command that looks through files; one that filters what another prints comes after a pipe."""
+"""A command that searches files; a command that filters another's output comes after a pipe."""
 _FORGET_S = 7 * 24 * 3600.0
 MAX_EVENT_BYTES = 4 * 1024 * 1024
 """Bytes of an event that are read."""
 
 
 def hook_command(how: StartCommand) -> str:
-    """Return the shell command of a hook, which does nothing where the program is missing."""
+    """Return the shell command of a hook; it does nothing if the program is missing."""
     words = shlex.join([how.command, *how.first, "hook"])
     return f"command -v {shlex.quote(how.command)} >/dev/null 2>&1 && {words} || true"
 
 
 def add_hooks(file: Path, events: Mapping[str, str], command: str) -> SettingsEdit:
-    """Return the change that puts a hook for each event, with the tools that it matches, into a file of settings."""
+    """Return the edit that adds a hook for each event, with the tools that it matches, to a settings file."""
     text, after = read(file), read(file) or ""
     groups: dict[str, Any] = {}
     for event, matcher in events.items():
@@ -68,7 +68,7 @@ def add_hooks(file: Path, events: Mapping[str, str], command: str) -> SettingsEd
 
 
 def remove_hooks(file: Path, events: Sequence[str]) -> SettingsEdit:
-    """Return the change that takes the hooks back: the text of before, or where others changed it only the hooks."""
+    """Return the edit that removes the hooks: the text before, or without only the hooks if others changed it."""
     text, record = read(file), recall(resolved(file))
     after = record.undone(text) if record and text is not None else None
     if text is None or (after is None and not _OURS.search(text)):
@@ -98,7 +98,7 @@ def _is_ours(group: Any) -> bool:
 
 
 def _without_ours(file: Path, text: str, event: str) -> str:
-    """Return a text without our hooks of an event, and without what only they were there for."""
+    """Return a text without our hooks of an event, and without what was added for them alone."""
     found = _groups(file, text, event)
     left = [group for group in found if not _is_ours(group)]
     if left or not found:
@@ -108,7 +108,7 @@ def _without_ours(file: Path, text: str, event: str) -> str:
 
 
 def add_guide(file: Path, name: str) -> SettingsEdit:
-    """Return the change that writes a skill or a subagent; a file that somebody else wrote stays."""
+    """Return the edit that writes a skill or a subagent; a file by somebody else stays."""
     text, after = read(file), files("assay.serve.agents").joinpath(f"{name}.md").read_text("utf-8")
     if text == after:
         return SettingsEdit(file, text, text)
@@ -120,7 +120,7 @@ def add_guide(file: Path, name: str) -> SettingsEdit:
 
 
 def remove_guide(file: Path) -> SettingsEdit:
-    """Return the change that removes a skill or a subagent, unless somebody changed it since."""
+    """Return the edit that removes a skill or a subagent, unless somebody changed it."""
     text, record = read(file), recall(resolved(file))
     if text is None or record is None:
         return SettingsEdit(file, text, text)
@@ -131,7 +131,7 @@ def remove_guide(file: Path) -> SettingsEdit:
 
 
 def hook_answer(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an agent adds to its context at an event; empty where there is nothing to say.
+    """Return what an agent adds to its context at an event; empty if there is nothing to add.
 
     A session hears of `assay grep` once, before the first tool that looks through files.
     """
@@ -163,7 +163,7 @@ def _looks_through_files(event: Mapping[str, Any]) -> bool:
 
 
 def _is_first(session: str) -> bool:
-    """Say whether a session was not reminded yet, and remember that it is now."""
+    """Return whether a session was not reminded yet, and record that it is now."""
     folder = platformdirs.user_cache_path("assay") / "hooks"
     folder.mkdir(parents=True, exist_ok=True)
     mark = folder / hex_digest(session, 8)

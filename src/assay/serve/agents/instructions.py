@@ -1,4 +1,4 @@
-"""Put three lines for agents into a file of instructions, and take them back.
+"""Add three lines for agents to a file of instructions, and remove them.
 
 The lines stand between two marks, which are comments of Markdown, so that a second install finds and updates them. What
 somebody wrote around them is not touched.
@@ -22,11 +22,11 @@ LINES = (
     "- `assay grep PATTERN` in a shell takes the flags of grep and lists every match, declarations first.",
     '- `assay related FILE:LINE`: callers, callees and tests, before a change; `assay log "why"`: commits by meaning.',
 )
-"""What an agent reads: which tool is for what."""
+"""What an agent reads: which tool is for which question."""
 
 
 def add_lines(file: Path, head: str) -> SettingsEdit:
-    """Return the change that puts the lines into a file, or brings those that are there up to date."""
+    """Return the edit that adds the lines to a file, or updates those that are there."""
     text = read(file)
     before = text or ""
     place = _find_block(file, before)
@@ -45,7 +45,7 @@ def add_lines(file: Path, head: str) -> SettingsEdit:
 
 
 def remove_lines(file: Path, head: str) -> SettingsEdit:
-    """Return the change that takes the lines back: the text of before, or where others changed it only the lines."""
+    """Return the edit that removes the lines: the text before, or without only the lines if others changed it."""
     text, record = read(file), edits.recall(resolved(file))
     place = _find_block(file, text or "")
     if text is None or not place:
@@ -56,18 +56,18 @@ def remove_lines(file: Path, head: str) -> SettingsEdit:
         return SettingsEdit(file, text, None if record.new and not after else after, record, undoes=True)
     left = _without(text, *place)
     is_empty = left.strip() in {"", head.strip()} and (record is None or record.new)
-    note = (f"{file} was changed since by somebody else: only the lines between the marks go",) if record else ()
+    note = (f"{file} has other changes since: only the lines between the marks are removed",) if record else ()
     known = record or EditRecord(str(resolved(file)), {})
     return SettingsEdit(file, text, None if is_empty else left, known, undoes=True, notes=note)
 
 
 def has_lines(file: Path) -> bool:
-    """Say whether the lines stand in a file."""
+    """Return whether a file has the lines."""
     return _find_block(file, read(file) or "") is not None
 
 
 def _find_block(file: Path, text: str) -> tuple[int, int] | None:
-    """Return where the marked lines begin and end, or None; one mark without the other is an error."""
+    """Return where the marked lines begin and end, or None; raise InputError if one mark has no partner."""
     start = text.find(BEGIN)
     end = text.find(END, max(start, 0))
     if (start < 0) != (end < 0):
@@ -81,7 +81,7 @@ def _newline(text: str) -> str:
 
 
 def _gap(text: str, newline: str) -> str:
-    """Return what stands between a text and the lines: an empty line."""
+    """Return what separates a text from the lines: an empty line."""
     if not text.removeprefix(MARK) or text.endswith(newline * 2):
         return ""
     return newline if text.endswith("\n") else newline * 2
@@ -96,13 +96,14 @@ def _without(text: str, start: int, end: int) -> str:
 
 
 def instructions_of(agent: Agent, scope: str, machine: SettingsPlaces, project: Path) -> tuple[Path, str] | None:
-    """Return the file of instructions of an agent and what a new one starts with, or None if it has none there.
+    """Return the instructions file of an agent and how a new one starts, or None if the agent has none there.
 
     Lines that an install wrote stay where they are, though a file that is read before it has come since.
     """
     known = agent.instructions.get(scope)
     if known is None:
         return None
-    existing = [file for file in (project / machine.path(each) for each in known.files) if file.is_file()]
+    files = [project / machine.path(each) for each in known.files]
+    existing = [file for file in files if file.is_file()]
     new = project / machine.path(known.new or known.files[0])
     return next(filter(has_lines, existing), next(iter(existing), new)), known.head

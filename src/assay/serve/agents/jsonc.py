@@ -1,4 +1,4 @@
-"""Change JSON with comments and trailing commas in one place; the rest stays byte for byte.
+"""Edit JSON with comments and trailing commas in one place; the rest stays byte for byte.
 
 Where these are made blank what is left is strict JSON of the same length: the standard library reads it and says where
 things stand. The edit is made in the text as it was, for no writer of JSON keeps comments, order, indentation and line
@@ -18,7 +18,7 @@ from typing import Any
 from assay.errors import InputError
 
 MARK = "\ufeff"
-"""What some programs put before a text in UTF-8."""
+"""The mark that some programs put before a text in UTF-8."""
 _BLANK = " \t\r\n"
 _STRING = r'"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*(?:"|(?=[\r\n])|\Z)'  # one without its end is read but once
 _STRING_OR_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*|/\*.*?\*/", re.DOTALL)
@@ -31,7 +31,7 @@ _decode = json.JSONDecoder().raw_decode
 
 
 class BrokenText(InputError):
-    """A text that cannot be read, and the line of it where reading ends."""
+    """A text that is not valid, and the line where parsing stopped."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
@@ -39,7 +39,7 @@ class BrokenText(InputError):
 
 
 def load(text: str) -> dict[str, Any]:
-    """Return the object that a text is; one with nothing in it is empty."""
+    """Return the object of a text; an empty text is an empty object."""
     with suppress(ValueError, RecursionError):  # strict JSON is read thirty times faster
         found = json.loads(text.removeprefix(MARK))
         if isinstance(found, dict):
@@ -57,10 +57,10 @@ def put(text: str, keys: Sequence[str], value: object) -> str:
     for depth, key in enumerate(keys):
         if read.strict[at] != "{":
             found = json.dumps(read.decode(at)[0])[:40]
-            raise InputError(f"'{'.'.join(keys[:depth])}' is {found}, wanted an object")
+            raise InputError(f"'{'.'.join(keys[:depth])}' is {found}, expected an object")
         member = read.member(at, key)
         if member is None:
-            return _added(read, at, key, _nested(keys[depth + 1 :], value))
+            return _with_member(read, at, key, _nested(keys[depth + 1 :], value))
         at = member.value
     old, end = read.decode(at)
     if json.dumps(old) == json.dumps(value):
@@ -69,7 +69,7 @@ def put(text: str, keys: Sequence[str], value: object) -> str:
 
 
 def append(text: str, keys: Sequence[str], value: object) -> str:
-    """Return a text with one more element at the end of a list, which is made where there is none."""
+    """Return a text with one more element at the end of a list, which is created if it is missing."""
     read = _Text(text)
     at = read.root if read.value is not None else -1
     for key in keys:
@@ -79,7 +79,7 @@ def append(text: str, keys: Sequence[str], value: object) -> str:
         return put(text, keys, [value])
     old, end = read.decode(at)
     if not isinstance(old, list):
-        raise InputError(f"'{'.'.join(keys)}' is {json.dumps(old)[:40]}, wanted a list")
+        raise InputError(f"'{'.'.join(keys)}' is {json.dumps(old)[:40]}, expected a list")
     last = len(read.strict[: end - 1].rstrip(_BLANK))
     pad = read.indent(last)
     inline = "\n" not in text[at:end]
@@ -88,7 +88,7 @@ def append(text: str, keys: Sequence[str], value: object) -> str:
 
 
 def drop(text: str, keys: Sequence[str]) -> str:
-    """Return a text without a member that is there; comments around it stay."""
+    """Return a text without a member that exists; comments around it stay."""
     read = _Text(text)
     at = read.root
     for key in keys[:-1]:
@@ -108,7 +108,7 @@ def drop(text: str, keys: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A key of an object, and where it, its value, the end of that, and the comma after it stand; -1 is no comma."""
+    """A key of an object, and the positions of the key, the value, its end, and the comma after it (-1: none)."""
 
     key: str
     start: int
@@ -118,11 +118,13 @@ class _Member:
 
 
 class _Text:
-    """A text, what it says, and how it is written; a value is named by the place where it begins."""
+    """A parsed text with its format; a value is identified by the position where it begins."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.plain = _STRING_OR_COMMENT.sub(_blanked, text.replace(MARK, " ", 1) if text.startswith(MARK) else text)
+        self.plain = _STRING_OR_COMMENT.sub(
+            _blank_comment, text.replace(MARK, " ", 1) if text.startswith(MARK) else text
+        )
         self.strict = _TRAILING_COMMA.sub(lambda found: re.sub(",$", " ", found[0]), self.plain)
         self.root = self._skip(0)
         self.value: dict[str, Any] | None = self._read() if self.root < len(text) else None
@@ -146,38 +148,38 @@ class _Text:
         return found
 
     def member(self, at: int, key: str) -> _Member | None:
-        """Return the member of a key; of several the last counts, as it does for readers of JSON."""
+        """Return the member of a key; of several the last counts, as for other parsers of JSON."""
         return next((member for member in reversed(self.members(at)) if member.key == key), None)
 
     def having(self, at: int, key: str) -> _Member:
-        """Return the member of a key that has to be there."""
+        """Return the member of a key that has to exist."""
         found = self.member(at, key) if self.strict[at] == "{" else None
         if found is None:
-            raise InputError(f"there is no '{key}' to take out")
+            raise InputError(f"there is no '{key}' to remove")
         return found
 
     def is_inline(self, at: int) -> bool:
-        """Say whether an object, or all of the text, is written on one line, and so what is added to it."""
+        """Return whether an object, or the whole text, is on one line, so that additions are, too."""
         values = ((start, *self.decode(start)) for start in (self.root, at))
         return any(isinstance(value, dict) and value and "\n" not in self.text[at:end] for at, value, end in values)
 
     def indent(self, at: int) -> str:
-        """Return the white space at the start of the line of a place."""
+        """Return the white space at the start of the line of a position."""
         match = _INDENT.match(self.text, self.text.rfind("\n", 0, at) + 1)
         assert match
         return match[0]
 
     def begins_line(self, at: int) -> bool:
-        """Say whether nothing but white space stands before a place in its line."""
+        """Return whether only white space precedes a position in its line."""
         return not self.text[self.text.rfind("\n", 0, at) + 1 : at].strip(" \t")
 
     def unit(self) -> str:
-        """Return what one level is indented by."""
+        """Return the indentation of one level."""
         first = next(iter(self.members(self.root)), None)
         return (self.indent(first.start) if first and self.begins_line(first.start) else "") or "  "
 
     def written(self, value: object, pad: str, *, inline: bool) -> str:
-        """Return a value as it is written here."""
+        """Return a value in the format of this text."""
         return json.dumps(value, ensure_ascii=False) if inline else _block(value, pad, self.unit(), self.newline)
 
     def _skip(self, at: int) -> int:
@@ -186,7 +188,7 @@ class _Text:
         return match.end()
 
     def _read(self) -> dict[str, Any]:
-        """Return the object; anything else is an error with its line."""
+        """Return the object; raise BrokenText with the line if the text is anything else."""
         try:
             value = json.loads(self.strict)
         except RecursionError as error:
@@ -196,27 +198,27 @@ class _Text:
         except ValueError as error:  # a number of thousands of digits
             raise BrokenText(1, str(error)) from error
         if not isinstance(value, dict):
-            raise self._broken(self.root, "wanted an object")
+            raise self._broken(self.root, "expected an object")
         return value
 
-    def _broken(self, at: int, wanted: str) -> BrokenText:
+    def _broken(self, at: int, problem: str) -> BrokenText:
         found = self.text[at : at + 20].split("\n")[0].strip()
         line = self.text[:at].rstrip(_BLANK if not found else "").count("\n") + 1
-        return BrokenText(line, f"found {repr(found) if found else 'the end'}, {wanted}")
+        return BrokenText(line, f"found {repr(found) if found else 'the end'}, {problem}")
 
 
-def _added(read: _Text, at: int, key: str, value: object) -> str:
+def _with_member(parsed: _Text, at: int, key: str, value: object) -> str:
     """Return the text with one more member at the end of an object."""
-    text, newline, members, inline = read.text, read.newline, read.members(at), read.is_inline(at)
-    pad = read.indent(at) + read.unit()
-    if members and not inline and read.begins_line(members[-1].start):
-        pad = read.indent(members[-1].start)
-    member = f"{json.dumps(key, ensure_ascii=False)}: {read.written(value, pad, inline=inline)}"
+    text, newline, members, inline = parsed.text, parsed.newline, parsed.members(at), parsed.is_inline(at)
+    pad = parsed.indent(at) + parsed.unit()
+    if members and not inline and parsed.begins_line(members[-1].start):
+        pad = parsed.indent(members[-1].start)
+    member = f"{json.dumps(key, ensure_ascii=False)}: {parsed.written(value, pad, inline=inline)}"
     if not members:
-        close = read.decode(at)[1] - 1
+        close = parsed.decode(at)[1] - 1
         inside = text[at + 1 : close].rstrip(_BLANK)
         if not inline or inside:
-            member = f"{newline}{pad}{member}{newline}{read.indent(at)}"
+            member = f"{newline}{pad}{member}{newline}{parsed.indent(at)}"
         return f"{text[: at + 1]}{inside}{member}{text[close:]}"
     last = members[-1]
     end, before, after = (last.comma + 1, "", ",") if last.comma >= 0 else (last.end, ",", "")
@@ -233,7 +235,7 @@ def _nested(keys: Sequence[str], value: object) -> object:
 
 
 def _block(value: object, pad: str, unit: str, newline: str) -> str:
-    """Return a value with one line a member; lists of plain values stay on theirs."""
+    """Return a value with one line per member; lists of plain values stay on one line."""
     inner = pad + unit
     if isinstance(value, dict) and value:
         members = ((f"{json.dumps(key, ensure_ascii=False)}: ", of) for key, of in value.items())
@@ -246,12 +248,12 @@ def _block(value: object, pad: str, unit: str, newline: str) -> str:
     return f"{left}{newline}{f',{newline}'.join(rows)}{newline}{pad}{right}"
 
 
-def _blanked(found: re.Match[str]) -> str:
-    """Return a string as it is, and a comment as blanks and line ends."""
-    return found[0] if found[0][0] == '"' else re.sub(r"[^\r\n]", " ", found[0])
+def _blank_comment(match: re.Match[str]) -> str:
+    """Return a string as it is, and a comment as blanks and line ends of the same length."""
+    return match[0] if match[0][0] == '"' else re.sub(r"[^\r\n]", " ", match[0])
 
 
 def _rest_of_line(text: str, at: int) -> int:
-    """Return the end of the line of a place if only a comment or nothing comes before it, else the place."""
+    """Return the end of the line of a position if only a comment or nothing comes before it, else the position."""
     match = _REST_OF_LINE.match(text, at)
     return match.end() if match else at

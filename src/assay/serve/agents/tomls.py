@@ -1,4 +1,4 @@
-"""Change TOML in one place; the rest stays as it is.
+"""Edit TOML in one place; the rest stays as it is.
 
 A new table goes to the end of the text, where it changes no other line; what is in the way of that, a table written on
 one line or an entry that is there already, is left to tomlkit. Every outcome is read again before it is believed.
@@ -21,7 +21,7 @@ _LINE = re.compile(r"line (\d+)")
 
 
 def load(text: str) -> dict[str, Any]:
-    """Return the tables that a text is."""
+    """Return the tables of a text."""
     try:
         return tomllib.loads(text.removeprefix(MARK))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -36,24 +36,24 @@ def put(text: str, keys: Sequence[str], value: object) -> str:
     for depth, key in enumerate(keys[:-1], 1):
         table = table.setdefault(key, {})
         if not isinstance(table, dict):
-            raise InputError(f"'{'.'.join(keys[:depth])}' is {str(table)[:40]!r}, wanted a table")
+            raise InputError(f"'{'.'.join(keys[:depth])}' is {str(table)[:40]!r}, expected a table")
     is_new = keys[-1] not in table
     table[keys[-1]] = value
     if is_new and isinstance(value, dict):
         appended = text + _table(text, keys, value)
-        if _is(appended, wanted, keys):
+        if _has_tables(appended, wanted, keys):
             return appended
-    return _edited(text, keys, value, wanted)
+    return _edit(text, keys, value, wanted)
 
 
 def drop(text: str, keys: Sequence[str]) -> str:
-    """Return a text without a value that is there."""
+    """Return a text without a value that exists."""
     wanted = load(text)
     table: Any = wanted
     for key in keys[:-1]:
         table = table[key]
     del table[keys[-1]]
-    return _edited(text, keys, None, wanted)
+    return _edit(text, keys, None, wanted)
 
 
 def _table(text: str, keys: Sequence[str], value: dict[str, Any]) -> str:
@@ -63,8 +63,8 @@ def _table(text: str, keys: Sequence[str], value: dict[str, Any]) -> str:
     return (gap if text.removeprefix(MARK) else "") + newline.join(rows) + newline
 
 
-def _edited(text: str, keys: Sequence[str], value: object, wanted: dict[str, Any]) -> str:
-    """Return what tomlkit makes of an edit; None takes the value out."""
+def _edit(text: str, keys: Sequence[str], value: object, expected: dict[str, Any]) -> str:
+    """Return a text edited by tomlkit; None removes the value."""
     mark = MARK if text.startswith(MARK) else ""
     try:
         document = tomlkit.parse(text.removeprefix(mark))
@@ -78,21 +78,21 @@ def _edited(text: str, keys: Sequence[str], value: object, wanted: dict[str, Any
         edited: str = mark + tomlkit.dumps(document)
     except (TOMLKitError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"'{'.'.join(keys)}' stands where it cannot be changed safely ({error})") from error
-    if not _is(edited, wanted, keys):
+    if not _has_tables(edited, expected, keys):
         raise InputError(f"'{'.'.join(keys)}' stands where it cannot be changed safely")
     return edited
 
 
-def _is(text: str, wanted: dict[str, Any], keys: Sequence[str]) -> bool:
-    """Say whether a text means what is wanted; a table that was emptied may be gone."""
+def _has_tables(text: str, expected: dict[str, Any], keys: Sequence[str]) -> bool:
+    """Return whether a text has the expected tables; a table that became empty may be gone."""
     try:
-        return _pruned(load(text), keys[:-1]) == _pruned(wanted, keys[:-1])
+        return _pruned(load(text), keys[:-1]) == _pruned(expected, keys[:-1])
     except InputError:
         return False
 
 
 def _pruned(tables: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
-    """Return tables without those that keys lead to and that are empty."""
+    """Return tables without the empty ones that keys lead to."""
     if not keys or keys[0] not in tables:
         return tables
     inner = _pruned(tables[keys[0]], keys[1:])

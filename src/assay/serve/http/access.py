@@ -1,4 +1,4 @@
-"""Decide who may ask: hosts, origins, tokens of people, and the proxies that are believed.
+"""Decide who has access: hosts, origins, tokens of people, and trusted proxies.
 
 Pages of other sites are kept out by name (`Host`, against names that are pointed at this machine), by origin and by
 what the browser says of the site that asks; there are no CORS headers. Whoever is not on this machine needs a token.
@@ -32,7 +32,7 @@ Message = MutableMapping[str, Any]
 Headers = Mapping[str, Sequence[str]]
 HEALTH, READINESS, FIGURES = "/healthz", "/readyz", "/metrics"
 PROBES = frozenset((HEALTH, READINESS))
-"""Whoever looks whether the server works need not know what it is called; the answer says nothing else."""
+"""A health check need not know the name of the host; its answer says nothing else."""
 HSTS = (b"strict-transport-security", b"max-age=31536000")
 VARIABLE = "ASSAY_TOKEN"
 _TOKEN = re.compile(r"[A-Za-z0-9._~-]{16,200}")
@@ -41,22 +41,22 @@ _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 _LINE = "NAME sha256:HASH"
 _BYTES = 24
 UNIX = "unix"
-"""What a peer on a Unix socket is called."""
+"""The address of a peer on a Unix socket."""
 _PORTS = {"http": 80, "https": 443}
 _URL_FORM = "https://NAME, such as https://code.example.com"
 
 
 @dataclass(frozen=True, slots=True)
 class PublicUrl:
-    """Where people open a server."""
+    """The URL by which people open a server."""
 
     scheme: str
     host: str
-    """As `Host` names it: without the port where that is the scheme's own."""
+    """The host as in `Host`: without the scheme's default port."""
 
     @property
     def is_secure(self) -> bool:
-        """Say whether it is https."""
+        """Return whether it is https."""
         return self.scheme == "https"
 
     @property
@@ -65,12 +65,12 @@ class PublicUrl:
         return f"{self.scheme}://{self.host}"
 
     def is_at(self, host: str) -> bool:
-        """Say whether a `Host` means this one, with the scheme's own port or without."""
+        """Return whether a `Host` means this one, with or without the scheme's default port."""
         return host in {self.host, f"{self.host}:{_PORTS[self.scheme]}"}
 
 
 def public_url(text: str) -> PublicUrl:
-    """Return the parts of a public URL; one below a path is refused, for a page would not find its files there."""
+    """Parse a public URL; one with a path is refused, as a page would not find its files there."""
     parts = checked_url(text, "--public-url", _URL_FORM)
     if parts.path not in {"", "/"} or parts.query or parts.fragment:
         why = "with more than a host: give the server a name of its own"
@@ -83,48 +83,48 @@ def public_url(text: str) -> PublicUrl:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Whose tokens are taken; none: no token is wanted."""
+    """The accepted tokens; empty if no token is required."""
 
     hashes: tuple[tuple[str, str], ...] = ()
-    """A name and a hash each; an empty name is of the one token that everybody shares."""
+    """A name and a hash each; the empty name belongs to the token that everybody shares."""
 
     def owner(self, token: str) -> str | None:
-        """Return whose token it is; None where it is nobody's."""
+        """Return the owner of a token; None if the token is unknown."""
         hashed = hash_of(token)
         found = [name for name, known in self.hashes if compare_digest(hashed, known)]
         return found[0] if found else None
 
     def __bool__(self) -> bool:
-        """Say whether a token is wanted."""
+        """Return whether a token is required."""
         return bool(self.hashes)
 
 
 def hash_of(token: str) -> str:
-    """Return what a file keeps of a token."""
+    """Return the hash of a token, as files store it."""
     return f"sha256:{sha256(token.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def new_token() -> str:
-    """Return a token that nobody has."""
+    """Return a new random token."""
     return token_urlsafe(_BYTES)
 
 
 def line_of(name: str, token: str) -> str:
-    """Return the line of a tokens file for the token of a person."""
+    """Return the line of a person's token in a tokens file."""
     if not _NAME.fullmatch(name):
         raise InputError(f"'{name}' is not a valid name: use up to 64 letters, digits, '.', '_', '@', '+' and '-'")
     return f"{name} {hash_of(token)}"
 
 
 def shared_token(token: str) -> Tokens:
-    """Return the tokens of a server that everybody asks with the same one."""
+    """Return the tokens of a server with one shared token."""
     if not _TOKEN.fullmatch(token):
         raise InputError(f"{VARIABLE} is not a valid token: use 16 or more letters, digits, '-', '.', '_' and '~'")
     return Tokens((("", hash_of(token)),))
 
 
 def read_tokens(file: Path) -> Tokens:
-    """Return the tokens of a file that only its owner, and perhaps a group, may read."""
+    """Read a tokens file, which only its owner, and perhaps a group, may read."""
     hashes, _ = _entries(file)
     if not hashes:
         raise InputError(f"the tokens file '{file}' has no tokens: assay token NAME --tokens '{file}' adds a person")
@@ -132,7 +132,7 @@ def read_tokens(file: Path) -> Tokens:
 
 
 def _entries(file: Path) -> tuple[tuple[tuple[str, str], ...], str]:
-    """Return the names and hashes of a file, of which there may be none, and its text."""
+    """Return the names and hashes in a file, which may have none, and its text."""
     try:
         mode = file.stat().st_mode
         text = file.read_text(encoding="utf-8")
@@ -151,7 +151,7 @@ def _entries(file: Path) -> tuple[tuple[tuple[str, str], ...], str]:
 
 
 def add_token(file: Path, name: str) -> str:
-    """Make a token for a person, keep its hash in a file, and return the token, which is kept nowhere."""
+    """Create a token for a person, store its hash in a file, and return the token, which is stored nowhere."""
     token = new_token()
     line = line_of(name, token)
     try:
@@ -176,7 +176,7 @@ def _entry(line: str, place: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Refusal(Exception):  # an answer, not a fault
-    """What is answered instead."""
+    """The answer to a request that is refused."""
 
     status: int
     what: str
@@ -185,50 +185,50 @@ class Refusal(Exception):  # an answer, not a fault
 
 @dataclass(frozen=True, slots=True)
 class AccessRules:
-    """Who may ask."""
+    """The rules of access."""
 
     port: int
     names: frozenset[str]
-    """What the server is called; on the loopback address with its port, elsewhere with any."""
+    """The names of the server; on the loopback address with its port, elsewhere with any."""
     tokens: Tokens = field(default_factory=Tokens)
-    """None: whoever is on this machine may ask."""
+    """None: everybody on this machine has access."""
     loopback: bool = True
     public: PublicUrl | None = None
-    """Where people open it, if a proxy stands before it."""
+    """The URL by which people open it, behind a proxy."""
     proxies: tuple[str, ...] = ()
-    """Addresses and networks whose `X-Forwarded-For` is believed; `unix`: whoever may write to the socket."""
+    """Addresses and networks whose `X-Forwarded-For` is trusted; `unix`: everybody who may write to the socket."""
 
     @property
     def cookie(self) -> str:
-        """What the cookie with the token is called; cookies of one host are shared by all its ports."""
+        """The name of the cookie with the token; all ports of a host share their cookies."""
         return f"assay-{self.port}"
 
     @property
     def extra_headers(self) -> tuple[tuple[bytes, bytes], ...]:
-        """Headers of every answer that depend on where people open it."""
+        """Headers of every answer that depend on the public URL."""
         return (HSTS,) if self.public and self.public.is_secure else ()
 
     def host_of(self, path: str, headers: Headers) -> str:
-        """Return the host that a request names, in lower case; refuse one that is not this server."""
+        """Return the host that a request names, in lower case; refuse a host that is not this server."""
         hosts = headers.get("host", ())
         host = hosts[0].lower() if len(hosts) == 1 else ""
         if self.public and self.public.is_secure and "http" in headers.get("x-forwarded-proto", ()):
-            raise Refusal(403, f"the proxy was asked over http: open {self.public.origin}")
+            raise Refusal(403, f"this request came over http: open {self.public.origin}")
         if not self._is_ours(host, path):
             raise Refusal(421, "the Host of this request is not this server")
         return host
 
     def check_site(self, scope: Message, headers: Headers, host: str) -> None:
-        """Refuse what a page of another site asks for; only following a link to the page itself is nobody's harm."""
+        """Refuse requests by pages of other sites; only following a link to the page itself is harmless."""
         own = {self.public.origin} if self.public else {f"http://{host}", f"https://{host}"}
         foreign = [origin for origin in headers.get("origin", ()) if origin.lower() not in own]
         sites = set(headers.get("sec-fetch-site", ())) - {"same-origin", "none"}
         link = scope["path"] == "/" and scope["method"] == "GET" and headers.get("sec-fetch-mode") == ["navigate"]
         if foreign or (sites and not link):
-            raise Refusal(403, "asked by another site, which this server does not answer")
+            raise Refusal(403, "requests by other sites are not answered")
 
     def person(self, headers: Headers) -> str | None:
-        """Return whose token a request brings: empty where one is shared or none is wanted, None for a wrong one."""
+        """Return the owner of a request's token: empty if shared or not required, None if the token is wrong."""
         if not self.tokens:
             return ""
         bearers = [value for value in headers.get("authorization", ()) if value[:7].lower() == "bearer "]
@@ -239,7 +239,7 @@ class AccessRules:
         return self.tokens.owner(tokens[0]) if len(tokens) == 1 else None
 
     def hand_over_cookie(self, scope: Message, headers: Headers) -> None:
-        """Give who brings a token in the address of the page that token as a cookie; a link elsewhere brings none.
+        """Turn a token in the address of the page into a cookie, unless another site linked to it.
 
         Else another site could have somebody work under a name of its choice.
         """
@@ -248,13 +248,13 @@ class AccessRules:
         if self.tokens and token and self.tokens.owner(token) is not None:
             if set(headers.get("sec-fetch-site", ())) - {"same-origin", "none"}:
                 how = "copy the address and paste it into the address bar of the browser"
-                raise Refusal(403, f"a link of another site brought this token, so it is not taken: {how}")
+                raise Refusal(403, f"a link of another site brought this token, so it is not accepted: {how}")
             secure = "; Secure" if self.public and self.public.is_secure else ""
             kept = f"{self.cookie}={token}; Path=/; HttpOnly; SameSite=Strict{secure}"
             raise Refusal(303, "see /", ((b"location", b"/"), (b"set-cookie", kept.encode())))
 
     def _is_ours(self, host: str, path: str) -> bool:
-        """Say whether a `Host` is this server: the public one, else one of its names or a bare address."""
+        """Return whether a `Host` is this server: the public one, one of its names, or an IP address."""
         try:
             if self.public and (self.public.is_at(host) or path != FIGURES):
                 return self.public.is_at(host)
@@ -276,7 +276,7 @@ def headers_of(scope: Message) -> dict[str, list[str]]:
 
 
 def address_in(name: str) -> IPv4Address | IPv6Address | None:
-    """Return the address that a text is; None where it is another name."""
+    """Parse an IP address; None if a text is another name."""
     try:
         return ip_address(name)
     except ValueError:
@@ -299,7 +299,7 @@ def trusted_proxies(addresses: Sequence[str], *, unix: bool = False) -> tuple[st
 
 @dataclass(frozen=True, slots=True)
 class AccessOptions:
-    """What whoever starts a server says about who may ask it."""
+    """The options of access to a server."""
 
     host: str
     public_url: str = ""
@@ -307,15 +307,15 @@ class AccessOptions:
     tokens: Path | None = None
     """A file of names and hashes."""
     token: str = ""
-    """The one that everybody shares."""
+    """The token that everybody shares."""
 
     def wants_token(self, listener: socket.socket) -> bool:
-        """Say whether one was set, or others than programs of this machine can ask."""
+        """Return whether a token was set, or others than programs of this machine can connect."""
         return bool(self.public_url or self.tokens or self.token) or not is_loopback(listener)
 
 
 def rules_of(listener: socket.socket, options: AccessOptions) -> AccessRules:
-    """Return who may ask a socket that was made for a host; others than this machine need a token."""
+    """Return the rules for a socket; if it is reachable from other machines, a token is required."""
     unix = listener.family == socket.AF_UNIX
     if unix and not options.public_url:
         raise InputError("a Unix socket is for a proxy, and needs --public-url: say where people open the server")
@@ -331,12 +331,12 @@ def rules_of(listener: socket.socket, options: AccessOptions) -> AccessRules:
 
 
 def is_loopback(listener: socket.socket) -> bool:
-    """Say whether only this machine reaches a socket."""
+    """Return whether a socket is reachable from this machine only."""
     return listener.family == socket.AF_UNIX or ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback
 
 
 def address_of(listener: socket.socket, options: AccessOptions) -> str:
-    """Return where a browser finds what listens; for any address of this machine by the machine's name."""
+    """Return the URL of a socket for a browser; for any address of this machine, with the machine's name."""
     if options.public_url:
         return f"{public_url(options.public_url).origin}/"
     address, port = listener.getsockname()[:2]
@@ -355,13 +355,13 @@ def _tokens(listener: socket.socket, options: AccessOptions) -> Tokens:
 
 
 _AT_PATH = "unix:"
-"""How a host begins that is the path of a Unix socket."""
+"""The prefix of a host that is the path of a Unix socket."""
 BACKLOG = 2048
 """Connections that wait to be accepted, at most."""
 
 
 def listening(host: str, port: int, option: str = "--port") -> socket.socket:
-    """Return a socket that listens, 0 being any port, or say why none can; `option` is what chose the port."""
+    """Return a listening socket, port 0 being any, or raise InputError; `option` is what chose the port."""
     if host.startswith(_AT_PATH):
         return _listening_at(Path(host.removeprefix(_AT_PATH)))
     try:
@@ -382,7 +382,7 @@ def listening(host: str, port: int, option: str = "--port") -> socket.socket:
 
 
 def _listening_at(path: Path) -> socket.socket:
-    """Return a Unix socket that listens, for its owner and group; one that nobody listens to any more is replaced."""
+    """Return a listening Unix socket for its owner and group; a socket without a listener is replaced."""
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         if path.is_socket() and made.connect_ex(str(path)) == errno.ECONNREFUSED:
@@ -399,7 +399,7 @@ def _listening_at(path: Path) -> socket.socket:
 
 
 def _why(error: Exception, option: str) -> str:
-    """Return what is wrong with an address, and what to give in its place."""
+    """Return what is wrong with an address, and what to use instead."""
     if isinstance(error, (socket.gaierror, UnicodeError)):
         return "unknown host; give another --host"
     if isinstance(error, OSError) and error.errno in {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}:

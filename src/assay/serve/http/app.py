@@ -47,7 +47,7 @@ _LANGUAGES = sorted({*BY_EXTENSION.values(), *BY_NAME.values()})
 _KINDS = [kind for kind in KINDS if kind]
 _HEAD_BYTES = 8192
 _POLICY = "default-src 'none'; sandbox"
-"""A raw file is shown as text and does nothing."""
+"""A raw file is shown as text and cannot run scripts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +55,28 @@ class Root:
     """A folder that is served."""
 
     name: str
-    """What paths of requests begin with, and what answers call it."""
+    """The prefix of its paths in requests, and its name in answers."""
     folder: str
-    """Where it is, for an editor on the same machine; empty for anybody elsewhere."""
+    """Its path, for an editor on the same machine; empty for others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """What is served, by which version, and in whose name labels are given."""
+    """What is served, by which version, and the name of the judge of labels."""
 
     roots: list[Root]
     version: str
     judge: str
     local: bool
-    """Whether who asks is on the machine of these folders, so that an editor there can open them."""
+    """Whether the client is on the machine of these folders, so that an editor there can open them."""
     languages: list[str]
-    """What `language` and the query word `lang:` may name."""
+    """The values of `language` and of the query word `lang:`."""
     kinds: list[str]
-    """What `kind` and the query word `kind:` may name."""
+    """The values of `kind` and of the query word `kind:`."""
 
 
 def _styled_hits(written: JsonWriter, answer: Any) -> bytes:
-    """Return an answer as JSON, with the lines of each hit for highlighting, which are written already."""
+    """Return an answer as JSON with the styled lines of each hit, which are JSON already."""
     styled = (styled_json(hit.text, hit.language).encode("utf-8", "backslashreplace") for hit in answer.hits)
     pairs = zip(map(written, answer.hits), styled, strict=True)
     hits = (hit[:-1] + b',"styled":' + lines + b"}" for hit, lines in pairs)
@@ -85,7 +85,7 @@ def _styled_hits(written: JsonWriter, answer: Any) -> bytes:
 
 
 def _styled_file(written: JsonWriter, answer: FileText) -> bytes:
-    """Return lines of a file as JSON, for highlighting alone."""
+    """Return lines of a file as JSON, styled only."""
     starts = {one.line - answer.start_line for one in answer.outline if not one.depth}
     lines = styled_parts_json(lines_of(answer.text), answer.language, starts)
     is_prose = answer.language == "markdown" and answer.complete and answer.start_line == 1
@@ -99,18 +99,18 @@ _STYLED: Mapping[str, Callable[[JsonWriter, Any], bytes]] = {
     "related": _styled_hits,
     "file": _styled_file,
 }
-"""What can be written for highlighting."""
+"""Operations whose answers can be styled."""
 
 
 class AskingRoutes:
-    """The questions that can be asked of a session."""
+    """The routes of operations on a session."""
 
     def __init__(self, session: Session, labeller: Labeller, workers: AnswerThreads) -> None:
         self._session, self._labeller, self._workers = session, labeller, workers
         self._written = JsonWriter(session.without_paths)
 
     async def roots(self, request: Request) -> Response:
-        """Say which folders are served."""
+        """List the served folders."""
         judge, local = judge_of(request, self._labeller), is_same_machine(request)
         names = self._session.names
         served = [Root(names[root], as_utf8(str(root)) if local else "") for root in self._session.roots]
@@ -118,18 +118,20 @@ class AskingRoutes:
         return answers.response_of(answers.as_json(found))
 
     async def raw(self, request: Request) -> Response:
-        """Answer with the bytes of a file: text to be read, anything else to be saved."""
+        """Answer with the bytes of a file: text to be shown, anything else to be saved."""
         path = params.from_query(params.FileOf, request.query_params.multi_items()).path
-        file, place, _ = await self._workers.do(partial(whole_file, self._session, path))
-        with file.open("rb") as opened:
+        found = await self._workers.do(partial(whole_file, self._session, path))
+        with found.file.open("rb") as opened:
             is_text = b"\0" not in opened.read(_HEAD_BYTES)
-        name = quote(place.inside.rpartition("/")[2])
+        name = quote(found.place.inside.rpartition("/")[2])
         how = f"{'inline' if is_text else 'attachment'}; filename*=UTF-8''{name}"
         headers = {"Content-Security-Policy": _POLICY, "Content-Disposition": how}
-        return FileResponse(file, headers=headers, media_type="text/plain" if is_text else "application/octet-stream")
+        return FileResponse(
+            found.file, headers=headers, media_type="text/plain" if is_text else "application/octet-stream"
+        )
 
     async def ask(self, operation: Operation, request: Request) -> Response:
-        """Answer with what an operation finds."""
+        """Answer with the result of an operation."""
         given = request.query_params.multi_items()
         asked = params.from_query(operation.request, given)
         is_styled = operation.name in _STYLED and params.from_query(params.Highlighting, given).styled
@@ -137,7 +139,7 @@ class AskingRoutes:
         return await answers.answer(self._workers, lambda: operation.run(asked, self._session), written)
 
     async def post(self, operation: Operation, request: Request) -> Response:
-        """Answer a request whose fields are too long for an address."""
+        """Answer a request whose fields are too long for a URL."""
         try:
             body = await request.json()
         except (ValueError, RecursionError):
@@ -169,7 +171,7 @@ class AskingRoutes:
 
 
 def _endpoint(work: Callable[[Operation, Request], Any], operation: Operation) -> Callable[..., Any]:
-    """Return what answers the route of an operation."""
+    """Return the endpoint of an operation's route."""
 
     async def endpoint(request: Request) -> Response:
         answer: Response = await work(operation, request)
@@ -179,7 +181,7 @@ def _endpoint(work: Callable[[Operation, Request], Any], operation: Operation) -
 
 
 def is_same_machine(request: Request) -> bool:
-    """Say whether a request came from this machine and by a name of it that no other machine has.
+    """Return whether a request came from this machine, by a name that no other machine has.
 
     What a proxy passes on says so, and into a container it comes from another address. A forwarded port cannot be
     told from this machine.
@@ -205,7 +207,7 @@ def app_of(  # noqa: PLR0913  what it answers from
     with_token: bool = False,
     mirrors: MirrorRoutes | None = None,
 ) -> FastAPI:
-    """Return the API of a session, as yet without a guard; whether that wants a token is for the schema to say."""
+    """Return the API of a session, without a guard yet; only the schema says whether that requires a token."""
     bearer = [Depends(HTTPBearer(auto_error=False, description="The token of the server."))] if with_token else []
     app = FastAPI(
         title="Assay",

@@ -1,4 +1,4 @@
-"""Serve a ballot on this machine to one person: a page behind the same guard as `assay serve`, at a secret address.
+"""Serve a ballot on this machine to one person: a page behind the guard of `assay serve`, at a secret address.
 
 Other users of the machine do not know the key in the address; pages of other sites are refused by the guard. What
 strangers wrote travels as JSON and is shown as text.
@@ -32,7 +32,7 @@ _FOLDERS = frozenset({"page", "ballot"})
 
 
 class Ballot(Protocol):
-    """What one person is asked, item by item, and what becomes of the answers; several threads may ask."""
+    """The items of one person's ballot and their answers; several threads may call it."""
 
     page: str
     """The file of the page."""
@@ -45,20 +45,20 @@ class Ballot(Protocol):
 
     @property
     def left(self) -> int:
-        """How many items have no answer yet."""
+        """The number of items without an answer."""
 
     @property
     def finished(self) -> bool:
-        """Whether nothing of it can change any more once `finish` was called."""
+        """Whether the answers are final, after a call of `finish`."""
 
     def item_to_show(self, at: int | None = None) -> dict[str, Any]:
-        """Return how far it is, and the item at a place, or the first without an answer: its codes in `codes`."""
+        """Return the progress, and the item at a position, or the first without an answer: its codes in `codes`."""
 
     def take(self, given: Mapping[str, Any]) -> None:
-        """Write an answer down; it is on disk when this returns."""
+        """Store an answer; it is on disk when this returns."""
 
     def finish(self) -> dict[str, Any]:
-        """Return what may be shown when nothing is changed any more."""
+        """Return what may be shown once the answers are final."""
 
 
 class BallotServer:
@@ -82,15 +82,15 @@ class BallotServer:
 
     @property
     def address(self) -> str:
-        """Where to look."""
+        """The URL of the page."""
         return f"http://{LOOPBACK}:{self.port}/{self.key}/"
 
     def serve(self) -> None:
-        """Answer until the ballot is finished, or a signal or another thread asks to stop."""
+        """Answer until the ballot is finished, or until a signal or another thread stops it."""
         self._server.run(sockets=[self.listener])
 
     def stop(self) -> None:
-        """Have it answer what runs, and no more."""
+        """Stop after running requests are answered."""
         self._server.should_exit = True
 
     async def _file(self, request: Request) -> Response:
@@ -105,12 +105,12 @@ class BallotServer:
     async def _state(self, request: Request) -> Response:
         self._check_key(request)
         at = request.query_params.get("at", "")
-        return await run_in_threadpool(self._shown, int(at) if at.isdecimal() and len(at) < 10 else None)
+        return await run_in_threadpool(self._item_response, int(at) if at.isdecimal() and len(at) < 10 else None)
 
     async def _vote(self, request: Request) -> Response:
         vote = await self._posted(request)
         await run_in_threadpool(self.ballot.take, vote)
-        return await run_in_threadpool(self._shown, None)
+        return await run_in_threadpool(self._item_response, None)
 
     async def _finish(self, request: Request) -> Response:
         await self._posted(request)
@@ -121,7 +121,7 @@ class BallotServer:
                 self.finished.set()
                 self.stop()
 
-    def _shown(self, at: int | None) -> Response:
+    def _item_response(self, at: int | None) -> Response:
         shown = self.ballot.item_to_show(at)
         if shown["item"]:
             for each in shown["item"]["codes"]:
@@ -133,7 +133,7 @@ class BallotServer:
             raise HTTPException(404, "no such page")
 
     async def _posted(self, request: Request) -> dict[str, Any]:
-        """Return the object that the page sent."""
+        """Return the JSON object that the page sent."""
         self._check_key(request)
         body = await request.body()
         if len(body) > MAX_BODY_BYTES:

@@ -1,4 +1,4 @@
-"""Guard an application: refuse whoever may not ask, or asks too often or too much, and note who asked what.
+"""Guard an application: check access, limit rates and sizes, and log requests.
 
 A body is taken in whole, up to a size and within a time, before the application sees it. The application finds in the
 scope who asks (`assay.person`). A line of the access log is written by one call to a file that is opened for
@@ -26,7 +26,7 @@ from assay.protocols import Say
 from assay.serve.http.access import PROBES, READINESS, UNIX, AccessRules, Message, Refusal, headers_of
 
 PERSON = "assay.person"
-"""Where the scope of a request says whose token it brought, if it is a person's."""
+"""The key in a request's scope for the owner of its token, if that is a person's."""
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
@@ -37,13 +37,13 @@ MAX_HEADER_BYTES = 64 * 1024
 MAX_BODY_BYTES = 4 * 1024 * 1024
 _TOO_LARGE = f"the body is larger than {MAX_BODY_BYTES:,} bytes"
 _DISCARDED = 16 * MAX_BODY_BYTES
-"""Bytes of a body that is too large which are read all the same: who still sends would see a reset, and no answer."""
+"""Bytes of a too large body that are read anyway: a client that still sends would see a reset, and no answer."""
 WEBHOOK = "/api/webhook"
-"""Where what a code host signed needs no token, where webhooks are on."""
+"""A delivery that a code host signed needs no token, if webhooks are enabled."""
 BODIES, SIGNED_BODIES = 64 * 1024 * 1024, 16 * 1024 * 1024
-"""Bytes of bodies that are held at once: of people with a token, and of whoever only says that a body is signed."""
+"""Bytes of bodies in memory: of people with a token, and of requests that only claim to be signed."""
 BODY_S = 30.0
-"""Seconds within which a body has to be there."""
+"""Seconds within which a body has to arrive."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -58,17 +58,17 @@ _ALWAYS = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
 )
-"""Headers of every answer, unless it brings its own."""
+"""Headers of every answer that does not set its own."""
 STDOUT = "-"
 _MAX_LOGGED_CHARS = 2000
-"""Characters of a path or a question that are kept."""
+"""Characters of a path or a query that are logged."""
 _BURST_S = 2.0
 _MAX_BUCKETS = 4096
 
 
 @dataclass(slots=True)
 class Rate:
-    """So many requests a second from one person or address, held by this process; 0 is any number.
+    """A limit of requests per second from one person or address, kept by this process; 0 is unlimited.
 
     Each has a bucket that fills at the rate and holds two seconds of it. Who is forgotten has a full bucket.
     """
@@ -78,7 +78,7 @@ class Rate:
     _buckets: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
 
     def wait_s(self, who: str) -> float:
-        """Count a request, and return 0; or how long to wait, where there have been too many."""
+        """Count a request; return 0, or how many seconds to wait if there were too many."""
         if not self.per_s:
             return 0.0
         most, now = max(1.0, self.per_s * _BURST_S), self.clock()
@@ -93,43 +93,43 @@ class Rate:
 
 @dataclass(slots=True)
 class BodyRoom:
-    """Room for so many bytes of bodies."""
+    """A limit of bytes of bodies in memory."""
 
-    left: int
+    free: int
 
 
 @dataclass(slots=True)
 class BodyShare:
-    """What one request has of a room, until it is over."""
+    """The part of a limit that one request uses, until it ends."""
 
     room: BodyRoom
     size: int = 0
 
     def take(self, count: int) -> None:
-        """Take more bytes, or refuse the request."""
-        if count > self.room.left:
+        """Use more bytes, or refuse the request."""
+        if count > self.room.free:
             raise Refusal(503, "too many large requests at once; ask again in a moment", ((b"connection", b"close"),))
-        self.room.left -= count
+        self.room.free -= count
         self.size += count
 
     def give_back(self) -> None:
-        """Leave the room to others."""
-        self.room.left += self.size
+        """Release the bytes for other requests."""
+        self.room.free += self.size
         self.size = 0
 
 
 @dataclass(slots=True)
 class Guard:
-    """An application behind its rules."""
+    """An application behind its rules of access."""
 
     app: App
     rules: AccessRules
     rate: Rate = field(default_factory=Rate)
     body_s: float = BODY_S
     signatures: frozenset[str] = frozenset()
-    """Headers of which a delivery of a code host brings one in place of a token; none: no deliveries are taken."""
+    """Headers of signed deliveries, one of which replaces a token; none: webhooks are off."""
     is_stopping: Callable[[], bool] = lambda: False
-    """Whether connections are to end with the answer they wait for."""
+    """Whether connections end after the answer they wait for."""
     _bodies: BodyRoom = field(default_factory=lambda: BodyRoom(BODIES))
     _signed: BodyRoom = field(default_factory=lambda: BodyRoom(SIGNED_BODIES))
 
@@ -177,7 +177,7 @@ class Guard:
             raise Refusal(401, how, ((b"www-authenticate", b"Bearer"),))
 
     def _check_rate(self, person: str | None, address: str) -> None:
-        """Refuse who asks too often: a person, wherever they are, or an address that brings no token of a person."""
+        """Refuse too many requests of a person, from any address, or of an address without a person's token."""
         wait_s = self.rate.wait_s(f"person {person}" if person else f"address {address}")
         if wait_s:
             again = (b"retry-after", str(ceil(wait_s)).encode())
@@ -198,7 +198,7 @@ class Guard:
         return guarded
 
     async def _body(self, scope: Message, receive: Receive, share: BodyShare) -> bytes | None:
-        """Return the body of a request that has one; None where the client went away."""
+        """Return the body of a request that has one; None if the client disconnected."""
         headers = headers_of(scope)
         size = max(int(value) if value.isdecimal() else 0 for value in headers.get("content-length", ["0"]))
         is_read = scope["method"] == "POST" and size <= _DISCARDED and "expect" not in headers
@@ -209,7 +209,7 @@ class Guard:
         try:
             return await asyncio.wait_for(_read(receive, share), self.body_s)
         except TimeoutError:
-            raise Refusal(408, "the body did not come in time", (_CLOSE,)) from None
+            raise Refusal(408, "the body did not arrive in time", (_CLOSE,)) from None
 
 
 async def _read(receive: Receive, share: BodyShare) -> bytes | None:
@@ -231,7 +231,7 @@ async def _read(receive: Receive, share: BodyShare) -> bytes | None:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Return what hands a body over that was read already, and then what is still to come."""
+    """Return a receiver that yields a body that was already read, and then what follows."""
     first = iter(({"type": "http.request", "body": body, "more_body": False},))
 
     async def again() -> Message:
@@ -241,7 +241,7 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 
 def error_json(what: str) -> bytes:
-    """Return the body of an answer that is an error."""
+    """Return the JSON body of an error."""
     return json.dumps({"error": what}).encode()
 
 
@@ -253,10 +253,10 @@ async def _refuse(no: Refusal, send: Send) -> None:
 
 
 class AccessLog:
-    """Where requests are noted."""
+    """A log of requests."""
 
     def __init__(self, file: str, say: Say, *, queries: bool = False) -> None:
-        """Open a file for appending, `-` for standard output; with `queries`, what was asked is noted as well."""
+        """Open a file for appending, `-` for standard output; with `queries`, texts of queries are logged as well."""
         self._file, self._say, self._queries = file, say, queries
         self._is_broken = False
         try:
@@ -266,7 +266,7 @@ class AccessLog:
             raise InputError(f"--access-log '{file}' cannot be written: {error.strerror}; name another file") from error
 
     def note(self, scope: Any, status: int, size: int, seconds: float) -> None:
-        """Write down one request."""
+        """Log one request."""
         row = {
             "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "who": scope.get(PERSON, ""),
@@ -283,17 +283,17 @@ class AccessLog:
         self._write((json.dumps(row) + "\n").encode())
 
     def _write(self, line: bytes) -> None:
-        """Append a line; where that fails, say it once and answer all the same."""
+        """Append a line; if that fails, report it once, and keep answering."""
         try:
             os.write(self._descriptor, line)
         except OSError as error:
             if not self._is_broken:
-                self._say(f"--access-log '{self._file}': {error.strerror}; requests are not noted until that is mended")
+                self._say(f"--access-log '{self._file}': {error.strerror}; requests are not logged until this is fixed")
             self._is_broken = True
         else:
             self._is_broken = False
 
 
 def _without_token(query: str) -> str:
-    """Return a query without what the page takes for a token, however its name is written."""
+    """Return a query without what the page reads as a token, however its name is written."""
     return "&".join(each for each in query.split("&") if unquote_plus(each.partition("=")[0]) != "token")

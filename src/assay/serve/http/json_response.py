@@ -1,4 +1,4 @@
-"""Write records as JSON, and errors as their status and one sentence."""
+"""Write records as JSON, and errors as a status and one sentence."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from assay.serve.served_roots import NotSigned, WrongSignature
 from assay.serve.turns import AnswerThreads, Busy
 
 RETRY_AFTER_S = "1"
-"""Seconds after which a client may ask again, as a header has it."""
+"""Seconds after which a client may retry, as a header."""
 
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """Why there is no answer."""
+    """The reason of a failure."""
 
     error: str
 
@@ -36,43 +36,43 @@ class Error:
 _ABOUT_PLACES = frozenset(
     "damage error file files folder location more note notes place problem problems rebuilt repositories root".split()
 )
-"""Fields that say where something is on this machine, which is for nobody else to know."""
+"""Fields with paths of this machine, which others should not see."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonWriter:
-    """Writes records as JSON; what they say of places goes through `public`."""
+    """Writes records as JSON; `public` replaces paths in them."""
 
     public: Callable[[str], str]
 
     def __call__(self, answer: Any) -> bytes:
-        """Return a record as JSON; what is no Unicode, such as half a surrogate pair, is escaped."""
+        """Return a record as JSON; what is not valid Unicode, such as half a surrogate pair, is escaped."""
         written = json.dumps(answer, ensure_ascii=False, separators=(",", ":"), default=self._fields_of)
         return written.encode("utf-8", "backslashreplace")
 
     def _fields_of(self, record: Any) -> dict[str, Any]:
-        """Return the fields of a record, as they are: `asdict` would copy every text and list below them."""
+        """Return the fields of a record without copies: `asdict` would copy every text and list below them."""
         values = {each.name: getattr(record, each.name) for each in fields(record)}
-        return values | {name: self._shown(values[name]) for name in values.keys() & _ABOUT_PLACES}
+        return values | {name: self._without_paths(values[name]) for name in values.keys() & _ABOUT_PLACES}
 
-    def _shown(self, value: Any) -> Any:
+    def _without_paths(self, value: Any) -> Any:
         if isinstance(value, str):
             return self.public(value)
         if isinstance(value, dict):
             return {self.public(key): each for key, each in value.items()}
-        return [self._shown(each) for each in value] if isinstance(value, list) else value
+        return [self._without_paths(each) for each in value] if isinstance(value, list) else value
 
 
 as_json = JsonWriter(str)
 
 
 def response_of(body: bytes) -> Response:
-    """Return the response of JSON that is written already."""
+    """Return the response for a body that is JSON already."""
     return Response(body, media_type="application/json")
 
 
 async def answer(workers: AnswerThreads, work: Callable[[], Any], written: Callable[[Any], bytes]) -> Response:
-    """Return what work answers, which a thread does and writes down."""
+    """Run work on a thread, and return its result as JSON."""
     return response_of(await workers.do(lambda: written(work())))
 
 
@@ -82,7 +82,7 @@ def refusal(status: int, what: str, headers: Mapping[str, str] | None = None) ->
 
 
 def failure(error: Exception, public: Callable[[str], str]) -> Response:
-    """Return the response of an error that is for people."""
+    """Return the response for an error with a message for people."""
     if isinstance(error, OSError):
         return refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"cannot be read: {error.strerror or type(error).__name__}")
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), HTTPStatus.SERVICE_UNAVAILABLE)
@@ -101,55 +101,55 @@ _STATUS = (
 )
 
 _MEANINGS = {
-    400: "Understood, and not usable: the sentence says why.",
-    401: "A token is wanted.",
-    403: "Asked by another site.",
+    400: "The request cannot be answered: the message says why.",
+    401: "Authentication is required.",
+    403: "The request came from another site.",
     404: "No such file, folder or report below what is served.",
-    409: "Of another state: a cursor of an older list, a file that is damaged.",
-    408: "The body did not come in time.",
+    409: "The state has changed: a cursor of an older list, a damaged file.",
+    408: "The body did not arrive in time.",
     413: "The body is too large.",
     414: "The address is too long.",
     415: "The body is not JSON.",
-    421: "Another host was asked for.",
-    422: "A parameter is unknown, missing or not of its form.",
+    421: "The request names another host.",
+    422: "A parameter is unknown, missing or invalid.",
     431: "The headers are too large.",
     429: "Too many requests from one address; Retry-After says when.",
-    503: "Not now: an index is being made, too many wait, or it took too long.",
+    503: "Not now: an index is being built, too many requests wait, or it took too long.",
 }
 POSTED = (408, 413, 415)
-"""What can be wrong with a body as such."""
+"""Errors of a body itself."""
 _ALWAYS = (401, 403, 414, 421, 422, 429, 431, 503)
 
 
 def errors(*more: int) -> dict[int | str, dict[str, Any]]:
-    """Return how the errors of a route are declared: those that any route has, and some."""
+    """Return the declared errors of a route: those of every route, and some more."""
     return {status: {"model": Error, "description": _MEANINGS[status]} for status in sorted((*_ALWAYS, *more))}
 
 
 async def on_failed(request: Request, error: Exception) -> Response:
-    """Answer with an error that is for people."""
+    """Answer with an error that has a message for people."""
     return failure(error, request.app.state.public)
 
 
 async def on_http(request: Request, error: HTTPException) -> Response:
-    """Answer with what the router refused."""
+    """Answer with an error of the router."""
     what, headers = str(error.detail), error.headers
     if error.status_code == HTTPStatus.NOT_FOUND:
         what = "no such page; /openapi.json lists what there is"
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         routes = (each for each in request.app.routes if each.path_regex.match(request.url.path))
         headers = {"Allow": ", ".join(sorted({method for each in routes for method in each.methods}))}
-        what = f"{request.method[:20]} is not taken here; wanted one of {headers['Allow']}"
+        what = f"{request.method[:20]} is not allowed here; allowed: {headers['Allow']}"
     return refusal(error.status_code, what, headers)
 
 
 async def on_invalid(_request: Request, error: RequestValidationError) -> Response:
-    """Answer with the first parameter that has not its form."""
+    """Answer with the first invalid parameter."""
     return refusal(HTTPStatus.UNPROCESSABLE_ENTITY, _sentence(error.errors()))
 
 
 async def on_broken(_request: Request, _error: Exception) -> Response:
-    """Answer where the server itself is wrong; what was raised goes to its log and not to the client."""
+    """Answer an internal error; details go to the log and not to the client."""
     return refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "internal error, please report it; the server's log says where")
 
 

@@ -1,4 +1,4 @@
-"""Answer operators: whether the server works, whether it can answer yet, and its figures for Prometheus.
+"""Answer operators: liveness, readiness, and metrics for Prometheus.
 
 The first two are for whoever looks from outside, without a token and whatever the host is called, and say nothing else.
 The figures are behind the same rules as everything. Where several processes answer, `prometheus_client` adds up what
@@ -39,11 +39,11 @@ STARTS = Counter("assay_process_starts", "Processes that were started to answer.
 _LOOK_S = 1.0
 _TEXT = "text/plain; charset=utf-8"
 _MIN_COMPRESSED_BYTES = 1400
-"""What fits into one packet is sent as it is."""
+"""An answer that fits into one packet is not compressed."""
 _LEVEL = 4
-"""Of nine: a third of the time of the last one, for a twentieth more bytes."""
+"""Compression level of nine: a third of the time of the last one, for a twentieth more bytes."""
 _GONE = 499
-"""Noted where the client left before there was an answer, as nginx does."""
+"""Logged if the client left before there was an answer, as nginx does."""
 
 
 class OperationRoutes:
@@ -55,11 +55,11 @@ class OperationRoutes:
         self._looked = 0.0
 
     async def healthz(self, _request: Request) -> Response:
-        """Say that the server answers."""
+        """Answer that the server runs."""
         return Response("ok\n", media_type=_TEXT)
 
     async def readyz(self, _request: Request) -> Response:
-        """Say whether every folder can be searched, or what is still to come; one look a second is enough for all."""
+        """Answer whether every folder can be searched, or what is missing; checked at most once a second."""
         if self._look is None or (self._look.done() and time.monotonic() > self._looked + _LOOK_S):
             self._look = asyncio.create_task(self._missing())
         why = await asyncio.shield(self._look)
@@ -75,7 +75,7 @@ class OperationRoutes:
             self._looked = time.monotonic()
 
     async def metrics(self, _request: Request) -> Response:
-        """Answer with the figures of all processes, as Prometheus reads them."""
+        """Answer with the metrics of all processes, in the format of Prometheus."""
         figures = REGISTRY
         if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
             MultiProcessCollector(figures := CollectorRegistry())
@@ -84,7 +84,7 @@ class OperationRoutes:
         return Response(generate_latest(figures) + generate_latest(own), media_type=CONTENT_TYPE_LATEST)
 
     def collect(self) -> Iterator[Any]:
-        """Return the ages of the indexes, as a collector of Prometheus does."""
+        """Yield the ages of the indexes, as a collector of Prometheus."""
         what = "Seconds since the index of a folder was last written."
         ages = GaugeMetricFamily("assay_index_age_seconds", what, labels=["root"])
         for root, settings in self._session.roots.items():
@@ -103,7 +103,7 @@ class OperationRoutes:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """An application whose requests are counted, and written down where a log is kept."""
+    """An application whose requests are counted, and logged if there is a log."""
 
     app: App
     routes: tuple[str, ...]
@@ -137,38 +137,38 @@ class Observed:
                 self.log.note(scope, status, size, seconds)
 
     def route(self, path: str) -> str:
-        """Return the route of a path; all that is none is one."""
+        """Return the route of a path; all unknown paths count as one."""
         below = (each for each in self.routes if "{" in each and path.startswith(each.partition("{")[0]))
         return path if path in self.routes else max(below, key=len, default="other")
 
 
 class Application(NamedTuple):
-    """What a command answers with."""
+    """The application of a command, with its session and its threads."""
 
     app: Any
     session: Session
     threads: AnswerThreads
     signatures: frozenset[str] = frozenset()
-    """Headers of which a delivery of a code host brings one; none: no deliveries are taken."""
+    """Headers of signed deliveries of a code host; none: webhooks are off."""
 
 
-def guard_app(made: Application, rules: AccessRules, rate: Rate, activity: Activity, log: AccessLog | None) -> App:
+def guard_app(service: Application, rules: AccessRules, rate: Rate, activity: Activity, log: AccessLog | None) -> App:
     """Return an application with an operator's routes, behind its rules, compressed, counted and noted.
 
     Answers are compressed although they hold what was asked for: no secret stands in them, and no page of another site
     can make a browser ask, so that their sizes tell nobody anything (BREACH).
     """
-    routes = tuple({*(route.path for route in made.app.routes), HEALTH, READINESS, FIGURES})
-    OperationRoutes(made.session, activity, made.threads).add(made.app)
+    routes = tuple({*(route.path for route in service.app.routes), HEALTH, READINESS, FIGURES})
+    OperationRoutes(service.session, activity, service.threads).add(service.app)
     STARTS.inc()
-    compressed = GZipMiddleware(made.app, minimum_size=_MIN_COMPRESSED_BYTES, compresslevel=_LEVEL)
-    guard = Guard(compressed, rules, rate, signatures=made.signatures, is_stopping=lambda: Protocol.is_stopping)
+    compressed = GZipMiddleware(service.app, minimum_size=_MIN_COMPRESSED_BYTES, compresslevel=_LEVEL)
+    guard = Guard(compressed, rules, rate, signatures=service.signatures, is_stopping=lambda: Protocol.is_stopping)
     observed: App = Observed(guard, routes, activity, log)
     return behind_proxies(observed, rules.proxies) if rules.public else observed
 
 
 def behind_proxies(app: App, proxies: tuple[str, ...]) -> App:
-    """Return an application that believes `X-Forwarded-For` of some proxies; a Unix socket's peer is `unix`."""
+    """Return an application that trusts `X-Forwarded-For` of some proxies; a Unix socket's peer is `unix`."""
     believing = ProxyHeadersMiddleware(app, [*proxies])
 
     async def forwarded(scope: Message, receive: Receive, send: Send) -> None:
@@ -180,7 +180,7 @@ def behind_proxies(app: App, proxies: tuple[str, ...]) -> App:
 
 
 def what_is_missing(session: Session) -> str:
-    """Open every served folder; return why some cannot be searched yet, without a name of any, or nothing."""
+    """Open every served folder; return why some cannot be searched yet, without names, or an empty text."""
     try:
         if not session.are_several:
             session.place().reader.view()

@@ -28,28 +28,28 @@ _CHOICES = {
     "languages": sorted({*BY_EXTENSION, *BY_EXTENSION.values(), *BY_NAME.values()}),
     "kinds": list(filter(None, KINDS)),
 }
-"""What values there are, where the schema can name them."""
+"""The known values of parameters, for the schema."""
 MAX_GRADE = 1
 
 
 class InvalidParameter(InputError):
-    """A parameter is unknown, missing or not of its form."""
+    """A parameter is unknown, missing or not valid."""
 
 
 class PlaceOf(parameters.Request):
-    """A place that is asked about."""
+    """The place of a request."""
 
     path: str = path_option()
 
 
 class FileOf(parameters.Request):
-    """A file that is asked about."""
+    """The file of a request."""
 
     path: str = file_option()
 
 
 class Highlighting(parameters.Request):
-    """What the page asks beside an operation."""
+    """Options of the page beside an operation."""
 
     styled: bool = parameters.flag(
         "--styled", "Add `styled`: each line as pairs of a class and a text, for highlighting."
@@ -57,7 +57,7 @@ class Highlighting(parameters.Request):
 
 
 def query_parameters(*requests: type[parameters.Request]) -> dict[str, Any]:
-    """Return the parameters of requests as OpenAPI has them."""
+    """Return the parameters of requests in the format of OpenAPI."""
     return {"parameters": [_parameter(each) for request in requests for each in parameters_of(request)]}
 
 
@@ -70,7 +70,7 @@ def _parameter(declared: Declared) -> dict[str, Any]:
 
 
 def body_of(request: type[parameters.Request]) -> dict[str, Any]:
-    """Return the body of a request as OpenAPI has it."""
+    """Return the body of a request in the format of OpenAPI."""
     every = list(parameters_of(request))
     fields = {each.name: {**schema_of(each), "description": described(each)} for each in every}
     schema = {"type": "object", "properties": fields, "additionalProperties": False}
@@ -78,10 +78,10 @@ def body_of(request: type[parameters.Request]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": {_JSON: {"schema": schema}}}}
 
 
-def from_query(kind: type[R], given: Sequence[tuple[str, str]]) -> R:
-    """Return the request that parameters are of; those that are not its own are for others."""
+def from_query(kind: type[R], pairs: Sequence[tuple[str, str]]) -> R:
+    """Return a request from query parameters; parameters of others are ignored."""
     texts: dict[str, list[str]] = {}
-    for name, text in given:
+    for name, text in pairs:
         texts.setdefault(name, []).append(text)
     declared = {each.name: each for each in parameters_of(kind)}
     held = {key: texts[key] if each.is_repeatable else texts[key][0] for key, each in declared.items() if key in texts}
@@ -89,7 +89,7 @@ def from_query(kind: type[R], given: Sequence[tuple[str, str]]) -> R:
 
 
 def from_body(kind: type[R], body: Any) -> R:
-    """Return the request that a body holds."""
+    """Return a request from a body."""
     if not isinstance(body, dict):
         raise InvalidParameter("the body: expected a JSON object")
     return _request_of(kind, body)
@@ -103,10 +103,10 @@ def _request_of(kind: type[R], values: Mapping[str, Any]) -> R:
 
 
 async def exact(request: Request) -> None:
-    """Refuse parameters that the route does not know, one given twice that is no list, and a body that is no JSON."""
+    """Refuse unknown parameters, a repeated one that is not a list, and a body that is not JSON."""
     query, route = request.query_params, request.scope["route"]
     if request.method == "POST" and request.headers.get("Content-Type", "").partition(";")[0].strip() != _JSON:
-        raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"the body is to be {_JSON}")
+        raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"the body has to be {_JSON}")
     if not query or not route.include_in_schema:  # the page's own parameters are its own
         return
     known = {each["name"]: each["schema"] for each in (route.openapi_extra or {}).get("parameters", ())}
@@ -120,7 +120,7 @@ async def exact(request: Request) -> None:
 
 def _number(value: Any) -> Any:
     if isinstance(value, str | bool):
-        raise ValueError(f"wanted a number, not {value!r:.40}")  # noqa: TRY004  what pydantic takes
+        raise ValueError(f"expected a number, not {value!r:.40}")  # noqa: TRY004  what pydantic takes
     return value
 
 
@@ -134,12 +134,12 @@ class Label:
     __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid", "use_attribute_docstrings": True}
 
     query: Annotated[str, Field(max_length=MAX_QUERY_CHARS, pattern=r"\w")]
-    """The question."""
+    """The text of the question."""
     target: Annotated[str, Field(min_length=1, max_length=MAX_PATH_CHARS)]
-    """The answer, as `path:start-end` or `path::Symbol.name`, relative to the root; lines are kept by their name."""
+    """The answer, as `path:start-end` or `path::Symbol.name`, relative to the root; lines are stored by their name."""
     grade: Grade | None
-    """1 is right, 0 wrong; null takes back what was said."""
+    """1 is right, 0 wrong; null removes the judgment."""
     symbol: Annotated[str, Field(max_length=MAX_PATH_CHARS)] = ""
-    """The unit that these lines are of, such as Task.retry: where the file declares it, its name is kept."""
+    """The unit of these lines, such as Task.retry: if the file declares it, its name is stored."""
     path: Annotated[str, Field(max_length=MAX_PATH_CHARS)] = ""
     """The root, or any path in it; empty where one folder is served."""

@@ -1,4 +1,4 @@
-"""Answer for the page's own files, labels, reports of benchmarks, and listed repositories."""
+"""Serve the page's own files, labels, reports of benchmarks, and listed repositories."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ ReportName = Annotated[str, Path(min_length=1, max_length=255, description="A re
 
 
 class PageRoutes:
-    """The routes of the page; a name that is none of its files is not there, whatever it may lead to."""
+    """The routes of the page; only its own files exist, wherever a name may lead."""
 
     def add(self, app: FastAPI) -> None:
-        """Add the routes to an application; parameters are for the page's own script, which keeps its state there."""
+        """Add the routes to an application; query parameters are for the page's own script, which keeps state there."""
         for path in ("/", "/page/{name}"):
             app.add_route(path, self.file, methods=["GET", "HEAD"], include_in_schema=False)
 
@@ -53,7 +53,7 @@ class PageRoutes:
 
 
 def judge_of(request: Request, labeller: Labeller) -> str:
-    """Return in whose name a request labels: the person whose token it brings, or the judge of the server."""
+    """Return the judge of a request's labels: the person whose token it has, or the judge of the server."""
     return request.scope.get(PERSON) or labeller.judge
 
 
@@ -65,12 +65,12 @@ class LabelRoutes:
         self._written = answers.JsonWriter(labeller.session.without_paths)
 
     async def read(self, request: Request) -> Response:
-        """Say what was judged of a root."""
+        """Return the judgments of a root."""
         path = from_query(PlaceOf, request.query_params.multi_items()).path
         return await answers.answer(self._workers, partial(self._labeller.read, path), self._written)
 
     async def say(self, label: Label, request: Request) -> Response:
-        """Mark an answer right or wrong, or take that back; it becomes a judgment of the root's ground truth."""
+        """Mark an answer right or wrong, or remove the mark; it becomes a judgment of the root's ground truth."""
         labeller = replace(self._labeller, judge=judge_of(request, self._labeller))
         work = partial(labeller.say, label.path, label.query, label.target, label.grade, label.symbol)
         return await answers.answer(self._workers, work, self._written)
@@ -90,11 +90,11 @@ class BenchReport:
     """A report of measurements."""
 
     name: str
-    """What was measured: the folder that it lies in."""
+    """The folder of the report, which says what was measured."""
     written: str
-    """When, as ISO 8601 has it."""
+    """Its date in ISO 8601."""
     figures: list[str]
-    """The measure that decides, of each set and system, such as `bm25 on queries: nDCG@10 0.620`; of search alone."""
+    """The main measure of each set and system, such as `bm25 on queries: nDCG@10 0.620`; of search only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class ReportList:
 
 
 class ReportRoutes:
-    """The routes of reports: each is a page of its own, which may run the script of reports and do nothing else."""
+    """The routes of reports: each is a page of its own, in a sandbox that allows only its script."""
 
     def __init__(self, reports: Mapping[str, FilePath], workers: AnswerThreads) -> None:
         self._reports, self._workers = reports, workers
@@ -116,7 +116,7 @@ class ReportRoutes:
 
     async def read(self, name: ReportName) -> Response:
         """Answer with a report."""
-        found = await self._workers.do(self._found)
+        found = await self._workers.do(self._report_files)
         if name not in found:
             raise NotServed(f"no report '{name[:60]}'; /api/bench lists what there is")
         policy = f"{page_policy()}; sandbox allow-scripts"
@@ -129,23 +129,23 @@ class ReportRoutes:
         shown = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}, **answers.errors(404)}
         app.add_api_route("/api/bench/{name:path}", self.read, response_class=Response, responses=shown)
 
-    def _found(self) -> dict[str, FilePath]:
-        """Return the reports that are there; one that a link leads to is not."""
+    def _report_files(self) -> dict[str, FilePath]:
+        """Return the reports that exist, without symbolic links."""
         return {name: file for name, file in self._reports.items() if file.is_file() and file == file.resolve()}
 
     def _listed(self) -> ReportList:
-        times = {name: datetime.fromtimestamp(file.stat().st_mtime, UTC) for name, file in self._found().items()}
+        times = {name: datetime.fromtimestamp(file.stat().st_mtime, UTC) for name, file in self._report_files().items()}
         newest = sorted(times, key=times.__getitem__, reverse=True)
         shown = [(name, times[name].isoformat(timespec="seconds")) for name in newest]
         return ReportList([BenchReport(name, when, _figures_of(self._reports[name])) for name, when in shown])
 
 
 _FIGURES = 8
-"""Figures of a report that are listed."""
+"""Measures per report in the list."""
 
 
 def _figures_of(report: FilePath) -> list[str]:
-    """Return the deciding figure of each cell of the results beside a report, none where they are not there."""
+    """Return the main measure of each cell of the results beside a report, none if there are no results."""
     try:
         held = json.loads(report.with_name("results.json").read_bytes())
         measure = held["manifest"]["measures"][0]
@@ -161,21 +161,21 @@ class ListedStatus:
     """One repository of the list."""
 
     place: str
-    """The folder or URL that the list names, without a password."""
+    """The folder or URL in the list, without a password."""
     root: str
-    """The folder of its files, as hits have it."""
+    """The folder of its files, as in hits."""
     branch: str
-    """Empty: the default branch."""
+    """Empty for the default branch."""
     is_searched: bool
-    """Whether there is an index to search; one that can be fetched no more is searched as it was."""
+    """Whether there is an index to search; a repository that can no longer be fetched is searched as it was."""
     commit: str
-    """What is indexed; empty for a folder."""
+    """The commit that is indexed; empty for a folder."""
     checked_s: float
-    """Seconds since it was last brought up to date; -1 never."""
+    """Seconds since it was last updated; -1 for never."""
     problem: str
-    """Why it could not be brought up to date, or empty."""
+    """Why it could not be updated, or empty."""
     next_s: float
-    """Seconds until it is looked at again."""
+    """Seconds until it is checked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,21 +184,21 @@ class ListStatus:
 
     repositories: list[ListedStatus]
     problem: str
-    """Why the list as it is now cannot be used, so that the one before stays in force; or empty."""
+    """Why the present list cannot be used, so that the one before applies; or empty."""
 
 
 class MirrorRoutes:
-    """What a server of listed repositories answers besides questions."""
+    """The routes of a server of listed repositories."""
 
     def __init__(self, listed: ListedRoots | None, webhook: Webhook, workers: AnswerThreads) -> None:
         self._listed, self._webhook, self._workers = listed, webhook, workers
 
     async def repositories(self, request: Request) -> Response:
-        """Say how each repository of the list stands, those with problems first."""
+        """Return the state of each repository in the list, those with problems first."""
         return await answers.answer(self._workers, self._status, answers.JsonWriter(request.app.state.public))
 
     async def webhook(self, request: Request) -> Response:
-        """Fetch the repositories that a push on a code host is about, if the delivery is signed."""
+        """Fetch the repositories of a push on a code host, if the delivery is signed."""
         body, headers = await request.body(), {name.lower(): value for name, value in request.headers.items()}
         return await answers.answer(self._workers, partial(self._webhook.deliver, headers, body), answers.as_json)
 

@@ -1,4 +1,4 @@
-"""Run an application with uvicorn: in this process, or in several that answer beside one that writes indexes.
+"""Run an application with uvicorn: in one process, or in several beside one that writes indexes.
 
 uvicorn replaces a worker that ends. On SIGHUP settings, folders and tokens are read again; where that fails, everything
 goes on as before, else new workers take the place of the old ones, which finish what they answer.
@@ -28,38 +28,38 @@ from assay.serve.http.access import BACKLOG
 from assay.serve.http.guard import error_json
 
 Activity = MutableSequence[float]
-"""When anybody asked last, and when all files were looked at last: memory that all processes of a server share."""
+"""The times of the last request and of the last check of all files: memory that all processes of a server share."""
 STOP_S = 5
-"""How long running requests may take when a process is to stop."""
+"""How long running requests may take when a process stops."""
 _MAX_HEAD_BYTES = 256 * 1024
-"""Bytes of a request's head; an address that is too long still gets its answer."""
+"""Bytes of a request's head; a URL that is too long still gets an answer."""
 _START_S = 60
-"""How long a worker may take to start, or not answer its supervisor, until it is replaced."""
+"""How long a worker may take to start, or not answer its supervisor, before it is replaced."""
 _SPAWN = get_context("spawn")
 
 
 class Protocol(H11Protocol):  # type: ignore[misc]  # the same
-    """HTTP/1.1 whose errors are JSON, and that hangs up on whoever takes too long."""
+    """HTTP/1.1 with errors in JSON, which disconnects slow clients."""
 
     head_s = 10.0
-    """Within which a head has to be there: whoever only holds connections would soon hold all that there can be."""
+    """Seconds in which a head has to arrive: otherwise clients could use up all connections by holding them."""
     answer_s = 120.0
-    """From a head to the end of its answer, which somebody has to read; body and work take half of that at most."""
+    """Seconds from a head to the end of its answer, which the client has to read; body and work take half at most."""
     is_stopping = False
-    """Whether connections are to end with the answer they wait for; of the whole process."""
+    """Whether connections end after the answer they wait for; for the whole process."""
     idle_s = 0.0
-    """How long a connection without a request stays when the server stops: one that is on its way is then answered."""
+    """How long a connection without a request stays when the server stops: one that is on its way is still answered."""
     _due: asyncio.TimerHandle
     _cycle: object = None
-    """The request that is being answered; None while a head is to come."""
+    """The request that is being answered; None while a head is expected."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:
-        """Begin to wait for a head."""
+        """Start the timer for a head."""
         super().connection_made(transport)
         self._due = self.loop.call_later(self.head_s, transport.abort)
 
     def data_received(self, data: bytes) -> None:
-        """Take what came, and wait anew where a request began with it or none is being answered any more."""
+        """Receive data; restart the timer if a request began with it or none is being answered any more."""
         super().data_received(data)
         cycle = self.cycle if self.cycle is not None and not self.cycle.response_complete else None
         if cycle is not self._cycle:
@@ -68,7 +68,7 @@ class Protocol(H11Protocol):  # type: ignore[misc]  # the same
             self._due = self.loop.call_later(self.answer_s if cycle else self.head_s, self.transport.abort)
 
     def shutdown(self) -> None:
-        """End the connection with the answer that it waits for, or after a while in which a request may come."""
+        """Close the connection after the answer that it waits for, or after a time in which a request may arrive."""
         Protocol.is_stopping = True
         if self.idle_s and (self.cycle is None or self.cycle.response_complete):
             self.loop.call_later(self.idle_s, super().shutdown)
@@ -76,12 +76,12 @@ class Protocol(H11Protocol):  # type: ignore[misc]  # the same
             super().shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no longer."""
+        """Cancel the timer."""
         self._due.cancel()
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002  as uvicorn calls it
-        """Answer what is not HTTP, and hang up."""
+        """Answer a request that is not HTTP, and disconnect."""
         body = error_json("not an HTTP request, or its headers are too large")
         headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
         head = h11.Response(status_code=400, headers=[*headers, (b"connection", b"close")])
@@ -91,18 +91,18 @@ class Protocol(H11Protocol):  # type: ignore[misc]  # the same
 
 
 class _Patient(Protocol):
-    """The same in one of several processes: another one answers those who connect again."""
+    """The protocol in one of several processes: another process answers new connections."""
 
     idle_s = 1.0
 
 
 def run(app: Any, listener: socket.socket) -> None:
-    """Serve an application in this process until a signal asks to stop."""
+    """Serve an application in this process until a signal stops it."""
     server_of(app).run(sockets=[listener])
 
 
 def server_of(app: Any) -> uvicorn.Server:
-    """Return a server of this process that a signal ends as an ordinary return."""
+    """Return a server for this process whose run returns normally at a signal."""
     Protocol.is_stopping = False
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)  # uvicorn raises them again once it has stopped
@@ -110,12 +110,12 @@ def server_of(app: Any) -> uvicorn.Server:
 
 
 class Workers(Multiprocess):  # type: ignore[misc]  # it is Any
-    """Processes that answer, and one that writes indexes, until a signal asks to stop."""
+    """Processes that answer, and one that writes indexes, until a signal stops them."""
 
     def __init__(
         self, plan: Callable[[Activity], tuple[Any, Any]], listener: socket.socket, workers: int, say: Say
     ) -> None:
-        """Take what reads the settings anew and returns what makes the application and what writes indexes.
+        """Keep a plan, which reads the settings again and returns the makers of the application and of the writer.
 
         Both are called in processes of their own, so that they have to be picklable.
         """
@@ -130,7 +130,7 @@ class Workers(Multiprocess):  # type: ignore[misc]  # it is Any
         super().__init__(_config(application, _Patient, workers), [listener])
 
     def serve(self) -> int:
-        """Run until a signal asks to stop or no worker can start; return the exit status."""
+        """Run until a signal stops it or no worker can start; return the exit status."""
         with TemporaryDirectory(prefix="assay-figures-") as figures:
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = figures
             self._writer = self._started_writer()
@@ -141,7 +141,7 @@ class Workers(Multiprocess):  # type: ignore[misc]  # it is Any
         return 2 if any(each.exitcode == STARTUP_FAILURE for each in self.processes) else 0
 
     def keep_subprocess_alive(self) -> None:
-        """Replace what ended."""
+        """Replace processes that ended."""
         self.sockets[0].listen(BACKLOG)  # a worker that starts sets its own: see _config
         before = [each.pid for each in self.processes]
         super().keep_subprocess_alive()
@@ -153,7 +153,7 @@ class Workers(Multiprocess):  # type: ignore[misc]  # it is Any
             self._writer = self._started_writer()
 
     def handle_hup(self) -> None:
-        """Read settings, folders and tokens again, and have new processes take the place of the old ones."""
+        """Read settings, folders and tokens again, and replace the processes by new ones."""
         try:
             application, self._write = self._plan(self._activity)
         except (AssayError, OSError) as error:
@@ -168,7 +168,7 @@ class Workers(Multiprocess):  # type: ignore[misc]  # it is Any
             self._say("reloaded: settings, folders and tokens were read again")
 
     def _started_writer(self) -> Any:
-        """Start what writes indexes; no daemon, for a first index of some size is made by children of its own."""
+        """Start the writer of indexes; not as a daemon, as it forks for a large first index."""
         writer = _SPAWN.Process(target=_write, args=(self._write, self._activity, os.getpid()))
         writer.start()
         return writer
