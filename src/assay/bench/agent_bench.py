@@ -204,7 +204,7 @@ def replay(
     return experiment.run(BenchPlan(tuple(sets), every, tuple(map(parse, _MEASURES))), setting, fresh=fresh)
 
 
-def replay_figures(asked: Asked, results: Results, difference: float) -> dict[str, Any]:
+def replay_figures(questions: Asked, results: Results, difference: float) -> dict[str, Any]:
     """Return what each system would have given the agents, and how the first one differs from the others.
 
     `found` is the fraction of questions of which an edited file is among the first ten files; of the transcript, in all
@@ -213,14 +213,14 @@ def replay_figures(asked: Asked, results: Results, difference: float) -> dict[st
     rows: dict[str, dict[str, dict[str, float]]] = defaultdict(dict)
     for cell in results.cells:
         for at, query in enumerate(results.sets[cell.set].queries):
-            row, each = {name: values[at] for name, values in cell.values["file"].items()}, asked[query.id]
+            row, each = {name: values[at] for name, values in cell.values["file"].items()}, questions[query.id]
             own = {FOUND: float(not {*each.found}.isdisjoint(each.expected)), TOKENS: float(each.tokens)}
             rows[cell.system][query.id] = row | (own if cell.system == OWN else {})
-    columns = {name: _columns(asked, of) for name, of in rows.items() if len(of) == len(asked)}
+    columns = {name: _columns(questions, of) for name, of in rows.items() if len(of) == len(questions)}
     first = next((name for name in columns if name != OWN), OWN)
     found = {name: of["found"] for name, of in columns.items()}
     return {
-        "questions": Counter(each.source for each in asked.values()),
+        "questions": Counter(each.source for each in questions.values()),
         "sessions": len(found[first]),
         "systems": {name: {key: _mean(each) for key, each in of.items()} for name, of in columns.items()},
         "incomplete": sorted(rows.keys() - columns.keys()),
@@ -234,11 +234,11 @@ def replay_figures(asked: Asked, results: Results, difference: float) -> dict[st
     }
 
 
-def _columns(asked: Asked, rows: Mapping[str, Mapping[str, float]]) -> dict[str, Values]:
+def _columns(questions: Asked, rows: Mapping[str, Mapping[str, float]]) -> dict[str, Values]:
     """Return each figure of a system, one value a session, in the order of the questions."""
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     searches: dict[tuple[str, int], list[Mapping[str, float]]] = defaultdict(list)
-    for key, each in asked.items():
+    for key, each in questions.items():
         row = rows[key]
         figures = {"found": FOUND, f"found {each.source}": FOUND, "MRR": "MRR", "Recall@10": "Recall@10"}
         for name, measure in figures.items():

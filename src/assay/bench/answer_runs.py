@@ -173,10 +173,9 @@ def _aside(file: Path, key: str) -> Path:
 
 def timings(answers: Sequence[SystemAnswer], preparation: Preparation, *, indexed: bool) -> Timings:
     """Return what results say about speed and size; the first answer after a start is cold, the others are warm."""
-    cold, warm = (
-        [1000 * each.seconds for each in answers if each.cold == first and each.seconds is not None]
-        for first in (True, False)
-    )
+    timed = [(each.cold, 1000 * each.seconds) for each in answers if each.seconds is not None]
+    cold = [milliseconds for is_cold, milliseconds in timed if is_cold]
+    warm = [milliseconds for is_cold, milliseconds in timed if not is_cold]
     return Timings(
         index_s=preparation.index_s if indexed else None,
         cold_ms=cold[0] if cold else None,

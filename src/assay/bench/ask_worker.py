@@ -130,13 +130,13 @@ class Worker:
             self.close()
         return told
 
-    def _remember(self, told: Mapping[str, Any]) -> None:
+    def _remember(self, reply: Mapping[str, Any]) -> None:
         """Keep the most memory that was seen; let go of a worker that is no more."""
-        own, largest = told.get("own_bytes", 0), told.get("child_bytes", 0)
+        own, largest = reply.get("own_bytes", 0), reply.get("child_bytes", 0)
         if max(own, largest) > self.preparation.peak_mb * _MB:
             whose = "worker" if own >= largest else "child"
             self._note(peak_mb=max(own, largest) / _MB, peak_of=whose)
-        if told.get("gone") and self._running is not None:
+        if reply.get("gone") and self._running is not None:
             self._running.close(patiently=False)
             self._running = None
 

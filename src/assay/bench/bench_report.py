@@ -49,11 +49,11 @@ def _tuned(results: Results) -> Iterator[str]:
         yield "variants are compared on test sets only: whoever picks the best of them has tuned on these sets"
 
 
-def _of_system(system: str, told: MeasuredSystem, results: Results) -> Iterator[str]:
+def _of_system(system: str, measured: MeasuredSystem, results: Results) -> Iterator[str]:
     """Yield what a system left out, or did not answer."""
-    if told.threshold is not None:
-        yield f"results of {system} that score below {told.threshold:g} are left out"
-    for name, why in told.failed.items():
+    if measured.threshold is not None:
+        yield f"results of {system} that score below {measured.threshold:g} are left out"
+    for name, why in measured.failed.items():
         yield f"{system} answered no query of {name} and is left out there: {why}"
     failed = [cell for cell in results.cells if cell.system == system and cell.errors]
     if failed:

@@ -173,21 +173,21 @@ def _check(plan: BenchPlan, gates: Gates) -> None:
             raise InputError(f"a set cannot be called '{each.name}': its answers go to a folder of that name")
 
 
-def write(held: Results, out: Path, say: Say, earlier: Results | None = None, plots: Sequence[Block] = ()) -> None:
+def write(results: Results, out: Path, say: Say, earlier: Results | None = None, plots: Sequence[Block] = ()) -> None:
     """Write results.json, RESULTS.md and, where matplotlib is installed, report.html; git is to pass all of it over."""
     files.write(out / ".gitignore", "*\n")
-    results_file.save(held, out / RESULTS)
-    files.write(out / "RESULTS.md", as_markdown(overview_of(held)))
-    _write_report(held, out, say, earlier, plots)
+    results_file.save(results, out / RESULTS)
+    files.write(out / "RESULTS.md", as_markdown(overview_of(results)))
+    _write_report(results, out, say, earlier, plots)
 
 
-def _write_report(held: Results, out: Path, say: Say, earlier: Results | None, plots: Sequence[Block]) -> None:
+def _write_report(results: Results, out: Path, say: Say, earlier: Results | None, plots: Sequence[Block]) -> None:
     """Write report.html, unless the one that is there shows the same; without matplotlib that is said."""
-    if earlier and _comparable_json(held) == _comparable_json(earlier) and (out / "report.html").exists():
+    if earlier and _comparable_json(results) == _comparable_json(earlier) and (out / "report.html").exists():
         return
     (out / "report.html").unlink(missing_ok=True)  # what cannot be made anew would be old
     try:
-        write_page(report_of(held, plots), out / "report.html")
+        write_page(report_of(results, plots), out / "report.html")
     except MissingExtra as missing:
         say(str(missing))
 
@@ -197,8 +197,8 @@ def written_to(out: Path) -> str:
     return f"written to {out}: {', '.join(name for name in _REPORTS if (out / name).exists())}"
 
 
-def _comparable_json(held: Results) -> object:
-    return as_json(replace(held, manifest=replace(held.manifest, when="", command="")))
+def _comparable_json(results: Results) -> object:
+    return as_json(replace(results, manifest=replace(results.manifest, when="", command="")))
 
 
 def _is_asked(system: SystemSpec, plan: BenchPlan, say: Say) -> bool:

@@ -305,7 +305,8 @@ def _change(
     sign = -1 if measure.startswith(("lines@", "tokens@")) else 1
     gains = [sign * (new.value - old.value) for old, new in both]
     order = sorted(range(len(both)), key=lambda at: -abs(gains[at]))
-    fell, rose = (tuple(_move(*both[at]) for at in order if side * gains[at] > 0) for side in (-1, 1))
+    fell = tuple(_move(*both[at]) for at in order if gains[at] < 0)
+    rose = tuple(_move(*both[at]) for at in order if gains[at] > 0)
     rejudged = sum(old.query.expected != new.query.expected for old, new in both)
     worse = sign * (now - before) < 0 and p < (OF_A_CHANGE if follows else CHANCE)
     counts = (len(both), p, worse, item, 0 if follows else rejudged)

@@ -259,9 +259,9 @@ def judge_unseen(
     return JudgedSet(replace(ready.expected, entries=entries), UnseenCounts(*counts))
 
 
-def _filled_in(pooled: Pool, said: Mapping[tuple[str, str], Judgment]) -> Iterator[dict[str, object]]:
+def _filled_in(pooled: Pool, labels: Mapping[tuple[str, str], Judgment]) -> Iterator[dict[str, object]]:
     """Yield the rows of a pool that was filled in."""
     for pair in pooled.pairs:
-        label = said.get((pair.query_id, pair.target))
+        label = labels.get((pair.query_id, pair.target))
         grade, reason, judge = (label.grade, label.reason, label.judge) if label else ("", "", "")
         yield {**asdict(pair), "grade": grade, "reason": reason, "judge": judge}

@@ -58,9 +58,9 @@ class Scored:
         """Return the figures of each group of queries, by tag and its value; a tag with one value says nothing."""
         return {tag: dict(self._grouped(values)) for tag, values in self.tags.items() if len(set(values)) > 1}
 
-    def _grouped(self, told: Sequence[str]) -> Iterator[tuple[str, results.GroupFigures]]:
+    def _grouped(self, values: Sequence[str]) -> Iterator[tuple[str, results.GroupFigures]]:
         members: dict[str, list[int]] = defaultdict(list)
-        for place, value in enumerate(told):
+        for place, value in enumerate(values):
             members[value or "(none)"].append(place)
         for value, places in sorted(members.items()):
             yield value, results.GroupFigures(len(places), self._figures(np.array(places)))

@@ -61,17 +61,17 @@ def accounts(verdicts: Iterable[Mapping[str, Any]]) -> CampaignCosts:
     return made
 
 
-def costs_as_json(made: CampaignCosts) -> dict[str, Any]:
+def costs_as_json(requests: CampaignCosts) -> dict[str, Any]:
     """Return the figures, as JSON has them."""
     return {
-        "pairs": made.pairs,
+        "pairs": requests.pairs,
         "paths": {
             path: {"pairs": each.pairs, "seconds_a_pair": round(each.seconds_a_pair, 3), "cost": each.cost}
-            for path, each in made.paths.items()
+            for path, each in requests.paths.items()
         },
-        "cost": made.cost,
-        "saved": made.saved,
-        **{name: round(value, 3) for name, value in made.sums.items()},
-        "cases_a_program": made.share("cases", "programs"),
-        "executable_share": made.share("executable", "ran"),
+        "cost": requests.cost,
+        "saved": requests.saved,
+        **{name: round(value, 3) for name, value in requests.sums.items()},
+        "cases_a_program": requests.share("cases", "programs"),
+        "executable_share": requests.share("executable", "ran"),
     }

@@ -163,9 +163,9 @@ class LabelBallot(PersonFile):
                 page["item"] = self._shown(self._order[page["at"]])
             return page
 
-    def take(self, given: Mapping[str, Any]) -> None:
+    def take(self, ballot: Mapping[str, Any]) -> None:
         """Write a label down; it is on disk when this returns."""
-        item, grade, reason = str(given.get("item")), given.get("grade"), given.get("reason", "")
+        item, grade, reason = str(ballot.get("item")), ballot.get("grade"), ballot.get("reason", "")
         pair = next((each for each in self._order if each.digest == item), None)
         grades = (0, 1, 2, None) if self._settings.graded else (0, 1, None)
         if pair is None or isinstance(grade, bool) or grade not in grades:
@@ -175,7 +175,7 @@ class LabelBallot(PersonFile):
         with self._lock:
             if item in self._fixed:
                 raise InputError("these labels are finished and stay as they are")
-            record = self._record(pair, grade, reason.strip(), seconds_of(given))
+            record = self._record(pair, grade, reason.strip(), seconds_of(ballot))
             append_lines(self.file, [record])
             self._labels[item] = record
 
@@ -288,11 +288,13 @@ class LabelStudy:
 
 def read_study(folder: Path) -> LabelStudy:
     """Read the labels of all people in a folder; one that is not there has none."""
-    return LabelStudy({
-        file.stem: {record["pair"]: record for record in verdicts(file)}
-        for file in sorted(folder.glob("*.jsonl"))
-        if (stored_settings(file) or {}).get("judge") == PERSON and (is_records(file) or not file.stat().st_size)
-    })  # fmt: skip
+    files = [file for file in files_of_people(folder, PERSON) if is_records(file) or not file.stat().st_size]
+    return LabelStudy({file.stem: {record["pair"]: record for record in verdicts(file)} for file in files})
+
+
+def files_of_people(folder: Path, judge: str) -> list[Path]:
+    """Return the files of a folder, one a person, that a labelling page of a kind wrote."""
+    return [file for file in sorted(folder.glob("*.jsonl")) if (stored_settings(file) or {}).get("judge") == judge]
 
 
 def refuse_other_ways(folder: Path, settings: LabelSettings) -> None:

@@ -145,9 +145,8 @@ def _texts(file: Path, names: Iterable[str], ids: Iterable[str]) -> dict[str, Ma
 
 def _pair(row: Mapping[str, Any], queries: Mapping[str, Any], codes: Mapping[str, Any]) -> Pair | str:
     """Return the pair of a row, or what is wrong with it."""
-    query, code = (
-        next((row[each] for each in names if row.get(each) is not None), None) for names in (QUERY_TEXTS, CODE_TEXTS)
-    )
+    query = next((row[name] for name in QUERY_TEXTS if row.get(name) is not None), None)
+    code = next((row[name] for name in CODE_TEXTS if row.get(name) is not None), None)
     query_id, code_id = first_of(row, QUERY_IDS) or _hashed("q", query), first_of(row, CODE_IDS) or _hashed("c", code)
     if query_id is None or code_id is None:
         return "wanted query_id and code_id (or the idx of CoSQA), or both texts"
@@ -308,20 +307,20 @@ class MajorityJudge:
         return _together(given, len(self.judges))
 
 
-def _together(given: Sequence[Verdict], seats: int) -> Verdict:
+def _together(verdicts: Sequence[Verdict], seats: int) -> Verdict:
     """Return the verdict of the majority, with what all of them took; without one it is undecided."""
-    votes = Counter(verdict.grade for verdict in given if verdict.grade is not None)
-    details = {**_summed([verdict.details for verdict in given]), "votes": [verdict.grade for verdict in given]}
-    if any("readings" in verdict.details for verdict in given):
-        details["tested"] = [_tested(verdict) for verdict in given]
+    votes = Counter(verdict.grade for verdict in verdicts if verdict.grade is not None)
+    details = {**_summed([verdict.details for verdict in verdicts]), "votes": [verdict.grade for verdict in verdicts]}
+    if any("readings" in verdict.details for verdict in verdicts):
+        details["tested"] = [_tested(verdict) for verdict in verdicts]
     grade, count = max(votes.items(), key=itemgetter(1), default=(0, 0))
-    if count * 2 > max(seats, len(given)):
-        first = next(verdict for verdict in given if verdict.grade == grade)
-        fraction = count / len(given) if grade else 1 - count / len(given)
+    if count * 2 > max(seats, len(verdicts)):
+        first = next(verdict for verdict in verdicts if verdict.grade == grade)
+        fraction = count / len(verdicts) if grade else 1 - count / len(verdicts)
         return Verdict(grade, first.reason, first.path, fraction, details={**first.details, **details})
-    if lacking := next((verdict for verdict in given if verdict.grade is None), None):
+    if lacking := next((verdict for verdict in verdicts if verdict.grade is None), None):
         return undecided(lacking.problem, lacking.reason, details)
-    return undecided("split", " / ".join(f"{verdict.grade}: {verdict.reason}" for verdict in given), details)
+    return undecided("split", " / ".join(f"{verdict.grade}: {verdict.reason}" for verdict in verdicts), details)
 
 
 def _tested(verdict: Verdict) -> dict[str, Any]:

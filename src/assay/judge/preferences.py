@@ -16,14 +16,14 @@ from typing import Any
 
 from assay.errors import InputError
 from assay.judge.export import labels_of
-from assay.judge.label_ballots import PersonFile, file_of, now, progress, seconds_of
+from assay.judge.label_ballots import PersonFile, file_of, files_of_people, now, progress, seconds_of
 from assay.judge.pairs import Pair
 from assay.measure.agreement import Estimate, alpha, majority
 from assay.measure.compare import sign_test, wilson
 from assay.protocols import Say
 from assay.runs.draw import draw
 from assay.runs.options import SampleDraw
-from assay.runs.record import append_lines, begin, hash_of, read_lines, stored_settings
+from assay.runs.record import append_lines, begin, hash_of, read_lines
 from assay.values import Chunk, Problem, Query
 
 SIDES = ("left", "right", "neither")
@@ -154,16 +154,17 @@ class PreferenceBallot(PersonFile):
                 page["item"] = {"id": item.id, "query": item.query.text, "codes": shown}
             return page
 
-    def take(self, given: Mapping[str, Any]) -> None:
+    def take(self, ballot: Mapping[str, Any]) -> None:
         """Write a choice down; it is on disk when this returns."""
-        side = str(given.get("side"))
-        item = next((item for item in self._order if item.id == given.get("item")), None)
+        side = str(ballot.get("side"))
+        item = next((item for item in self._order if item.id == ballot.get("item")), None)
         if item is None or side not in SIDES:
-            raise InputError(f"no item {str(given.get('item'))[:20]!r} or no side {side[:20]!r}; wanted one of {SIDES}")
+            item_id = str(ballot.get("item"))[:20]
+            raise InputError(f"unknown item {item_id!r} or side {side[:20]!r}; expected a side of {SIDES}")
         left = self._on_left[item.id]
         choice = {"left": left, "right": "ab".replace(left, "")}.get(side, "neither")
         ids = {"item": item.id, "query_id": item.query.id, "a": item.a.id, "b": item.b.id}
-        took = {"seconds": round(seconds_of(given), 1), "at": now()}
+        took = {"seconds": round(seconds_of(ballot), 1), "at": now()}
         with self._lock:
             append_lines(self.file, [{"kind": "choice", **ids, "left": left, "choice": choice, **took}])
             self._chosen.add(item.id)
@@ -176,12 +177,12 @@ class PreferenceBallot(PersonFile):
 def read_choices(folder: Path, items: Sequence[Item]) -> dict[str, dict[str, dict[str, Any]]]:
     """Return by person the last choice of each of these items, which are in a folder."""
     ids = {item.id for item in items}
-    found = {
-        file.stem: {record["item"]: record for record in read_lines(file) if record["item"] in ids}
-        for file in sorted(folder.glob("*.jsonl"))
-        if (stored_settings(file) or {}).get("judge") == PREFERENCE
-    }
-    return {person: choices for person, choices in found.items() if choices}
+    found = {}
+    for file in files_of_people(folder, PREFERENCE):
+        choices = {record["item"]: record for record in read_lines(file) if record["item"] in ids}
+        if choices:
+            found[file.stem] = choices
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,9 +153,9 @@ class PairSession:
         """The replies that were found or asked for so far, by their keys."""
         return self._chat.records
 
-    def know(self, made: Mapping[str, Record]) -> None:
+    def know(self, record: Mapping[str, Record]) -> None:
         """Take replies from another session about the same pair."""
-        self._chat.records.update(made)
+        self._chat.records.update(record)
 
     def ask(self, name: str, **data: str) -> Mapping[str, Any]:
         """Return the reply to a prompt file, filled with the texts of the pair and further ones."""

@@ -157,15 +157,15 @@ def _key(pair: Pair, posed: PosedCode) -> str:
     return key_of(pair.digest, "run", posed.task.entry_point, repr(posed.task.tests), posed.program.source)
 
 
-def _step(posed: PosedCode, shown: Execution) -> dict[str, Any]:
+def _step(posed: PosedCode, step: Execution) -> dict[str, Any]:
     """Return what a run showed, as records have it."""
-    outcome = shown.outcome
+    outcome = step.outcome
     got, expected = outcome.got[:_MAX_MESSAGE_CHARS], outcome.expected[:_MAX_MESSAGE_CHARS]
     values = f": {got}, wanted {expected}" if got or expected else ""
     return {
         "part": "examples",
         "fault": outcome.fault and str(outcome.fault),
-        "held": min(len(shown.passed), len(posed.task.tests)),
+        "held": min(len(step.passed), len(posed.task.tests)),
         "detail": outcome.detail[:_MAX_MESSAGE_CHARS] + values,
         "missing": outcome.missing,
         "seconds": round(outcome.seconds, 3),

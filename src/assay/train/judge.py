@@ -97,11 +97,11 @@ class _Examples:
     labels: Numbers
     source: NDArray[np.intp]
 
-    def balanced(self, taken: NDArray[np.bool_]) -> Numbers:
+    def balanced(self, rows: NDArray[np.bool_]) -> Numbers:
         """Return how much each row counts: every source the same, and both its labels; 0 for a source with one."""
         counts = np.zeros(len(self.pairs))
-        for one in np.unique(self.source[taken]):
-            at = taken & (self.source == one)
+        for one in np.unique(self.source[rows]):
+            at = rows & (self.source == one)
             if 0 < self.labels[at].sum() < at.sum():
                 counts[at] = balanced(self.labels[at])
         if not counts.any():

@@ -267,10 +267,10 @@ def class_loss(logits: Tensor, classes: Tensor, weights: Tensor) -> Tensor:
     return (functional.cross_entropy(logits, classes, reduction="none") * weights).sum()
 
 
-def line_loss(logits: Tensor, newlines: Tensor, wanted: Tensor, weights: Tensor) -> Tensor:
+def line_loss(logits: Tensor, newlines: Tensor, lines: Tensor, weights: Tensor) -> Tensor:
     """Return the weighted sum of cross-entropies over newline tokens; `wanted` is the token of the right one."""
     logits = logits.masked_fill(~newlines, float("-inf"))
-    return (functional.cross_entropy(logits, wanted, reduction="none") * weights).sum()
+    return (functional.cross_entropy(logits, lines, reduction="none") * weights).sum()
 
 
 def rate_at(step: int, total: int, rising: int) -> float:

@@ -55,13 +55,17 @@ def is_held_out(source: str, settings: TableSettings) -> bool:
     return source in settings.held_out or (one_in > 0 and crc32(source.encode()) % one_in == 0)
 
 
-def _tested(held: Sequence[TrainingPair], settings: TableSettings) -> list[TrainingPair]:
+def _tested(held_out: Sequence[TrainingPair], settings: TableSettings) -> list[TrainingPair]:
     """Return held-out pairs of documentation and code in a fixed order, no text twice, few of one source."""
     most = max(settings.evaluated // _TESTED_SOURCES, 1)
     chosen: list[TrainingPair] = []
     taken: Counter[str] = Counter()
     texts: set[str] = set()
-    for pair in sorted(held, key=lambda pair: sha256(f"{settings.seed} {pair.query} {pair.code}".encode()).digest()):
+
+    def order(pair: TrainingPair) -> bytes:
+        return sha256(f"{settings.seed} {pair.query} {pair.code}".encode()).digest()
+
+    for pair in sorted(held_out, key=order):
         if pair.kind in _TESTED_KINDS and not {pair.query, pair.code} & texts and taken[pair.source] < most:
             texts.update((pair.query, pair.code))
             taken[pair.source] += 1

@@ -37,12 +37,12 @@ class TokenBags:
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def take(self, chosen: Ints) -> tuple[Ints, Ints]:
+    def take(self, texts: Ints) -> tuple[Ints, Ints]:
         """Return the rows of the chosen texts, one after the other, and the number of the text that each is of."""
-        lengths = self.lengths[chosen]
-        owners = np.repeat(np.arange(len(chosen)), lengths)
+        lengths = self.lengths[texts]
+        owners = np.repeat(np.arange(len(texts)), lengths)
         starts_here = np.cumsum(lengths) - lengths
-        return self.flat[np.arange(len(owners)) + (self._starts[chosen] - starts_here)[owners]], owners
+        return self.flat[np.arange(len(owners)) + (self._starts[texts] - starts_here)[owners]], owners
 
 
 Taken = tuple[Ints, Ints]
@@ -164,20 +164,20 @@ def mean_table(tables: Sequence[Vectors]) -> Vectors:
 
 
 def _search_loss(
-    model: WordTable, questions: Questions, chosen: Ints, hidden: NDArray[np.bool_], temperature: float
+    model: WordTable, questions: Questions, batch: Ints, hidden: NDArray[np.bool_], temperature: float
 ) -> torch.Tensor:
     """Return the cross-entropy of picking each one's partner, both ways, the hidden ones without their shared words."""
-    queries, answered = questions.queries.take(chosen), questions.answers.take(chosen)
+    queries, answered = questions.queries.take(batch), questions.answers.take(batch)
     stays = without_shared(answered, queries, hidden)
-    answers = model(answered[0][stays], answered[1][stays], len(chosen))
-    scores = model(*queries, len(chosen)) @ answers.T / temperature
-    right = torch.arange(len(chosen))
+    answers = model(answered[0][stays], answered[1][stays], len(batch))
+    scores = model(*queries, len(batch)) @ answers.T / temperature
+    right = torch.arange(len(batch))
     return (functional.cross_entropy(scores, right) + functional.cross_entropy(scores.T, right)) / 2
 
 
-def _distance(model: WordTable, texts: Texts, chosen: Ints) -> torch.Tensor:
+def _distance(model: WordTable, texts: Texts, batch: Ints) -> torch.Tensor:
     """Return one minus the mean cosine between chosen texts and the teacher's vectors of them."""
-    return 1 - (model(*texts.bags.take(chosen), len(chosen)) * texts.targets[chosen]).sum(1).mean()
+    return 1 - (model(*texts.bags.take(batch), len(batch)) * texts.targets[batch]).sum(1).mean()
 
 
 def _optimizer(

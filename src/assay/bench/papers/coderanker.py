@@ -158,9 +158,9 @@ def make(name: str, study: Study) -> Report | None:
     return _write(name, study, made if isinstance(made, MadeTable) else MadeTable(tuple(made)))
 
 
-def _write(name: str, study: Study, made: MadeTable) -> Report:
+def _write(name: str, study: Study, table: MadeTable) -> Report:
     facts, kind, footer = (study.learn.name, ", ".join(study.bases)), "Assay rank tables", "Written by Assay."
-    report = Report(f"CodeRanker: {called(name)}", kind, facts, (_section(name, made),), footer)
+    report = Report(f"CodeRanker: {called(name)}", kind, facts, (_section(name, table),), footer)
     files.write(study.out / f"{name}.json", as_json_text(report))
     files.write(study.out / f"{name}.md", as_markdown(report))
     made_before = (file for each in TABLES if (file := study.out / f"{each}.json").exists())
@@ -171,12 +171,12 @@ def _write(name: str, study: Study, made: MadeTable) -> Report:
     return report
 
 
-def _section(name: str, made: MadeTable) -> Section:
+def _section(name: str, table: MadeTable) -> Section:
     """Return a table with what it is about, what it needs, and what it took here."""
     about, needs = TABLES[name]
-    blocks: list[Block] = [words(about, "lead"), *made.blocks, words(f"At the paper's size: {needs}", "note")]
-    if made.rankers:
-        blocks.append(words(f"Here: {_took(made.rankers)}", "note"))
+    blocks: list[Block] = [words(about, "lead"), *table.blocks, words(f"At the paper's size: {needs}", "note")]
+    if table.rankers:
+        blocks.append(words(f"Here: {_took(table.rankers)}", "note"))
     return Section(name, called(name), tuple(blocks), called(name))
 
 

@@ -260,10 +260,10 @@ def table20(study: Study) -> MadeTable:
     return MadeTable((side_by_side, doc.Entries("predicted", "program", (), tuple(told))), tuple(rankers))
 
 
-def _predicted(ranker: TrainedRanker, shown: Sequence[Example]) -> list[str]:
+def _predicted(ranker: TrainedRanker, examples: Sequence[Example]) -> list[str]:
     """Return the likeliest class of each program in words."""
     made = ranker_of(ranker.spec)
-    ranked = [made.rank(Task(each.task_id, each.prompt), [each.program])[0] for each in shown]
+    ranked = [made.rank(Task(each.task_id, each.prompt), [each.program])[0] for each in examples]
     likeliest = [max(each.why.items(), key=itemgetter(1)) for each in ranked]
     lines = [f", line {each.line}" if each.line > 0 else "" for each in ranked]
     return [f"{name} {share:.2f}{line}" for (name, share), line in zip(likeliest, lines, strict=True)]

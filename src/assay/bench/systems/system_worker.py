@@ -106,10 +106,10 @@ def _tried(work: Callable[[], Any]) -> tuple[Any, str]:
         return None, f"{type(error).__name__}: {error}"[:_MAX_ERROR_CHARS]
 
 
-def _reply(pipe: Connection, told: dict[str, Any]) -> None:
+def _reply(pipe: Connection, sent: dict[str, Any]) -> None:
     own = _own_bytes()
     largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * _BYTES
-    text = json.dumps({**told, "own_bytes": own, "child_bytes": largest})
+    text = json.dumps({**sent, "own_bytes": own, "child_bytes": largest})
     pipe.send_bytes(text.encode("utf-8", "backslashreplace"))
 
 

@@ -73,9 +73,9 @@ class CommandSystem:
         self._scratch = self._scratch or TemporaryDirectory(prefix="assay-bench-")
         return Path(self._scratch.name)
 
-    def _run(self, command: list[str], cwd: Path, given: Mapping[str, Any], timeout_s: float | None) -> FinishedCommand:
-        limits = ProcessLimits(timeout_s, given["output_bytes"])
-        return run_bounded(command, limits, cwd=cwd, env=small_environment(given["environment"]))
+    def _run(self, command: list[str], cwd: Path, call: Mapping[str, Any], timeout_s: float | None) -> FinishedCommand:
+        limits = ProcessLimits(timeout_s, call["output_bytes"])
+        return run_bounded(command, limits, cwd=cwd, env=small_environment(call["environment"]))
 
 
 def _printed_text(ran: FinishedCommand, name: str) -> str | list[PrintedResult]:
