@@ -19,7 +19,7 @@ from assay.cage.cage import CagePool
 from assay.cage.job import Ended, Limits
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.programs.answers import Input, ProgramAnswer, answers, answers_of, askable
+from assay.programs.answers import Input, ProgramAnswer, answers, answers_of, is_askable
 from assay.programs.execute import execute
 from assay.programs.harness.comparison import MAX_SHOWN_CHARS, canonical, canonical_lines
 from assay.programs.harness.judge_process import rehearse
@@ -106,8 +106,8 @@ def test_texts_are_short_and_differ_with_the_values(values: list[object]) -> Non
 
 
 def test_only_plain_data_can_be_asked() -> None:
-    assert askable((1, [{"a": {2}}]))
-    assert not askable((object(),))
+    assert is_askable((1, [{"a": {2}}]))
+    assert not is_askable((object(),))
 
 
 LOOKS = """

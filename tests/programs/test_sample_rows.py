@@ -86,7 +86,7 @@ def test_what_is_no_such_file_is_said_in_a_line(tmp_path: Path):
     )
     found = read(dumped(tmp_path / "s.jsonl", *empty, {"task_id": 0, "generation": BODY, "response": {}}), TASKS)
     assert [str(each) for each in found.problems] == [
-        f"s.jsonl:{row}: field 'completion' holds no text" for row in range(1, 4)
+        f"s.jsonl:{row}: field 'completion' has no text" for row in range(1, 4)
     ]
     assert len(found.programs) == 1
     odd = dumped(tmp_path / "log.json", {**LOG, "samples": [3, {"id": "HumanEval/0", "output": {"choices": [4]}}]})
