@@ -7,7 +7,7 @@ from acting import Actor
 from assay.judge.pairs import Pair
 from assay.judge.records import PairSession
 from assay.judge.written_tests import CaseReport, Executor, Installs, TestProgram
-from assay.programs.modules.imports import known
+from assay.programs.modules.imports import read_distributions
 from assay.runs.local import SharedRunner
 from assay.runs.record import NoSteps
 from assay.values import Chunk, Query
@@ -19,7 +19,7 @@ HONEST = "assert square(3) == 9\nassert square(-2) == 4"
 
 def run(runner: SharedRunner, code: str, program: TestProgram) -> CaseReport:
     session = PairSession(Pair(Query("q", "the square"), Chunk("c", code)), Actor(), NoSteps())
-    return Executor(runner.importing, Installs(known(), None))(session, program)
+    return Executor(runner.importing, Installs(read_distributions(), None))(session, program)
 
 
 ASKING = "import solution, sys, operator, gc, types\nfrom solution import square\n_C = '__co' + 'de__'\n"

@@ -5,7 +5,7 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.programs.answers import askable
+from assay.programs.answers import is_askable
 from assay.rank.running_rankers import changed, edges, made_inputs
 from assay.values import Call, Stdin, Task
 
@@ -25,7 +25,7 @@ def test_inputs_are_distinct_repeatable_and_of_the_same_width(seeds: list[tuple[
     assert made == made_inputs(TASK, examples, most=20, seed=seed)
     assert len(set(map(repr, made))) == len(made) <= 20
     assert set(map(repr, seeds)) <= set(map(repr, made))
-    assert all(isinstance(args, tuple) and len(args) == 2 and askable(args) for args in made)
+    assert all(isinstance(args, tuple) and len(args) == 2 and is_askable(args) for args in made)
 
 
 @given(PLAIN, st.integers())

@@ -212,7 +212,7 @@ def _is_array(value: Any) -> bool:
 
 
 def loosened(actual: Any, expected: Any) -> tuple[Any, Any]:
-    """Return both as JSON: tuples as lists, and an expected list of one item as that item if the answer has no list."""
+    """Return both as JSON: tuples as lists, an expected list of one item as that item if the answer is not a list."""
     actual, expected = _as_json(actual), _as_json(expected)
     if isinstance(expected, list) and len(expected) == 1 and not isinstance(actual, list):
         expected = expected[0]

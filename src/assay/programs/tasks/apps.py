@@ -107,7 +107,7 @@ def _tests(record: Fields) -> tuple[str, tuple[Test, ...]]:
 
 
 def _with_whole_keys(value: Any) -> Any:
-    """Return a JSON value with numeric keys as numbers again, as APPS does for its first argument."""
+    """Return a JSON object whose keys are all whole numbers with these as numbers; any other value unchanged."""
     if isinstance(value, dict) and all(re.fullmatch(r"-?\d{1,18}", key) for key in value):
         return {int(key): each for key, each in value.items()}
     return value
