@@ -219,11 +219,11 @@ def test_a_parquet_file_of_few_bytes_and_endless_text_is_refused(tmp_path: Path)
 
 
 def test_nothing_usable_is_an_error(tmp_path: Path):
-    unusable = "no query that can be used"
+    unusable = "has no usable query"
     for name, content, said in (
         ("a.csv", b"", "is empty"),
         ("a.csv", b"\xef\xbb\xbf \n", "is empty"),
-        ("a.csv", b"query,result1\n", f"holds {unusable}"),
+        ("a.csv", b"query,result1\n", unusable),
         ("a.csv", b"query,result1\n,\nq,x\n", f"{unusable}: a.csv:3: 'x': wanted path:start-end:grade (and 1"),
         ("a.csv", b"query,kind\nq,hard\n", "a.csv:1: no column 'result1'; found: query, kind"),
         ("a.csv", "query,result1\nq,a.py:1-2:2".encode("utf-16"), "a.csv is UTF-16, wanted UTF-8"),

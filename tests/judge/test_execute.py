@@ -14,7 +14,7 @@ from assay.judge.agents import Agents, Fixer, configured
 from assay.judge.pairs import Pair
 from assay.judge.records import PairSession
 from assay.judge.written_tests import CaseReport, Executor, Installs, TestProgram
-from assay.programs.modules.imports import known
+from assay.programs.modules.imports import read_distributions
 from assay.programs.modules.install import Uv, overlay
 from assay.runs.local import SharedRunner
 from assay.runs.record import NoSteps
@@ -31,10 +31,12 @@ def installs(tmp_path: Path) -> Installs:
     wheel(tmp_path / "index", "tinything", {"tinything.py": "x = 42\n"})
     tool = Uv(options=["--no-index", "--find-links", str(tmp_path / "index")])
     (tmp_path / "allow.txt").write_text("tinything\nabsentthing\n")
-    return Installs(known(tmp_path / "allow.txt"), lambda names: overlay(names, tool=tool, place=tmp_path / "overlays"))
+    return Installs(
+        read_distributions(tmp_path / "allow.txt"), lambda names: overlay(names, tool=tool, place=tmp_path / "overlays")
+    )
 
 
-NOTHING = Installs(known(), None)
+NOTHING = Installs(read_distributions(), None)
 
 
 def run(runner: SharedRunner, code: str, *cases: str, setup: str = "", helpers: str = "") -> CaseReport:

@@ -115,7 +115,7 @@ def test_outcomes_without_a_manifest_and_foreign_lines_are_refused(out: Path):
         execute_to_file([TASK], programs("a"), Scripted(), out, settings=SETTINGS)
     out.write_text(whole)
     manifest_of(out).unlink()
-    with pytest.raises(InputError, match="does not say what decided"):
+    with pytest.raises(InputError, match="lacks their settings"):
         execute_to_file([TASK], programs("a"), Scripted(), out, settings=SETTINGS)
 
 
@@ -181,15 +181,15 @@ def test_what_a_reference_answered_is_kept_unless_the_machinery_spoiled_it(tmp_p
     for ended in ("exit", "cpu"):
         asked, kept = with_inputs((1,), (2,)), tmp_path / ended
         answers = Answers("((1, ), 2)\n", ended=ended, cpu_s=60.0, reports=b"no")
-        first = with_expected_outputs(asked, answers, kept=kept)
-        assert with_expected_outputs(with_inputs((1,), (2,)), Scripted(stop_at=0), kept=kept) == first
+        first = with_expected_outputs(asked, answers, cache=kept)
+        assert with_expected_outputs(with_inputs((1,), (2,)), Scripted(stop_at=0), cache=kept) == first
         assert first.tasks[0].tests == (Call((1,), 2),)
-        other = with_expected_outputs(with_inputs((1,)), Answers("((1, ), 3)\n"), kept=kept)
+        other = with_expected_outputs(with_inputs((1,)), Answers("((1, ), 3)\n"), cache=kept)
         assert other.tasks[0].tests == (Call((1,), 3),)
         assert len(list(kept.iterdir())) == 2
-        with_expected_outputs(with_inputs((5,)), Answers("", ended="broken"), kept=kept)
+        with_expected_outputs(with_inputs((5,)), Answers("", ended="broken"), cache=kept)
         assert len(list(kept.iterdir())) == 2
         for file in kept.iterdir():
             file.write_bytes(b"half a fi")
-        again = with_expected_outputs(with_inputs((1,)), Answers("((1, ), 4)\n"), kept=kept)
+        again = with_expected_outputs(with_inputs((1,)), Answers("((1, ), 4)\n"), cache=kept)
         assert again.tasks[0].tests == (Call((1,), 4),)

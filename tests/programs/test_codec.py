@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.programs.harness.codec import MAX_BYTES, MAX_ITEMS, Channel, Drawn, Gone, NotPlainData, pack, unpack
+from assay.programs.harness.codec import MAX_BYTES, MAX_ITEMS, Channel, Gone, NotPlainData, RemoteIterator, pack, unpack
 
 
 def crossed(value: object) -> object:
@@ -78,7 +78,7 @@ def test_views_cross_as_views_and_halves_of_a_character_as_halves():
 
 def test_iterators_are_drawn_and_stay_iterators():
     drawn = crossed(zip([1], [2], strict=True))
-    assert isinstance(drawn, Drawn)
+    assert isinstance(drawn, RemoteIterator)
     assert drawn != [(1, 2)]
     assert list(drawn) == [(1, 2)]
     assert list(drawn) == []

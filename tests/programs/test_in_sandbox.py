@@ -19,7 +19,7 @@ from assay.cage.cage import CagePool
 from assay.cage.job import Ended, Limits
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.programs.answers import Input, ProgramAnswer, answers, answers_of, askable
+from assay.programs.answers import Input, ProgramAnswer, answers, answers_of
 from assay.programs.execute import execute
 from assay.programs.harness.comparison import MAX_SHOWN_CHARS, canonical, canonical_lines
 from assay.programs.harness.judge_process import rehearse
@@ -84,7 +84,7 @@ def test_a_verdict_that_is_none_is_no_answer_and_what_the_sandbox_broke_on_is_no
         (answer,) = answers_of(Ended("j", verdict), 1)
         assert answer.fault is Fault.EXECUTION_OTHER, verdict
     assert answers_of(Ended("j", ended="broken"), 2) == (ProgramAnswer("", says=False),) * 2
-    assert (askable((1, [{"a": {2}}])), askable((object(),))) == (True, False), "only plain data can be asked"
+    assert (is_askable((1, [{"a": {2}}])), is_askable((object(),))) == (True, False), "only plain data can be asked"
 
 
 def test_equal_values_have_one_text_and_unequal_ones_two() -> None:

@@ -12,7 +12,16 @@ from assay.bench.recorded_ranker import RecordedRanker
 from assay.cage.job import Limits
 from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
-from assay.programs.modules.imports import Known, _otherwise_named, forkable, importable, imported, known, needs, plain
+from assay.programs.modules.imports import (
+    Distributions,
+    _otherwise_named,
+    forkable,
+    importable,
+    imported,
+    needs,
+    plain,
+    read_distributions,
+)
 from assay.programs.modules.install import install_missing_modules
 from assay.programs.run_samples import ready_tasks, run_samples
 from assay.programs.samples import Samples
@@ -41,7 +50,7 @@ def test_imports_are_found_wherever_a_statement_may_stand():
 
 
 def test_a_module_is_brought_by_what_is_known_to_bring_it_and_what_is_not_on_the_list_is_not_allowed():
-    names = known()
+    names = read_distributions()
     for module, distribution in (
         *(("cv2", "opencv-python-headless"), ("sklearn", "scikit-learn"), ("PIL", "pillow"), ("yaml", "pyyaml")),
         *(("numpy", "numpy"), ("more_itertools", "more-itertools"), ("torch", "torch")),
@@ -58,15 +67,15 @@ def test_a_module_is_brought_by_what_is_known_to_bring_it_and_what_is_not_on_the
 def test_a_file_adds_names_and_modules_and_a_line_that_is_no_name_is_told_with_its_place(tmp_path: Path):
     file = tmp_path / "allow.txt"
     file.write_text("# ours\nOur.Tools\n\nthing = the_thing  # named otherwise\ntorch\n")
-    names = known(file)
+    names = read_distributions(file)
     assert (names.distribution_of("our_tools"), names.distribution_of("thing")) == ("our-tools", "the-thing")
     assert all(map(names.allows, ("our-tools", "the-thing", "torch", "numpy")))
     for line in ("-r other.txt", "thing @ file:///thing", "--index-url x", "a==1", "a b", "= b"):
         file.write_text(f"fine\n{line}\n")
         with pytest.raises(InputError, match=r"allow.txt:2: .* is not a name; write DISTRIBUTION"):
-            known(file)
+            read_distributions(file)
     with pytest.raises(InputError, match="no such file or folder"):
-        known(tmp_path / "none.txt")
+        read_distributions(tmp_path / "none.txt")
 
 
 def test_a_sandbox_says_what_it_has_and_what_it_has_not(tmp_path: Path):
@@ -79,7 +88,7 @@ def test_a_sandbox_says_what_it_has_and_what_it_has_not(tmp_path: Path):
     (tmp_path / "after" / "some_thing-9.0.dist-info").mkdir(parents=True)
     tasks = (Task("t", "", "f", tests=(Script("import oddthing\nimport madeupthing\nassert f()"),)),)
     sources = ("import yaml, one", "import fastjsonx", *["import two"] * 40)
-    names = Known(frozenset({"one", "yaml"}), {"two": "the-two", "oddthing": "odd"})
+    names = Distributions(frozenset({"one", "yaml"}), {"two": "the-two", "oddthing": "odd"})
     with open_sandbox(workers=1, paths=[tmp_path, tmp_path / "after"]) as sandbox:
         found = needs(TaskFile(tasks), [Program("t", source) for source in sources], sandbox, names)
         usable = forkable(["yaml", "threads", "fails", "nothing"], sandbox)

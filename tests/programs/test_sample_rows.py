@@ -81,7 +81,7 @@ def test_what_is_no_such_file_is_said_in_a_line(tmp_path: Path):
         read(dumped(tmp_path / "generations.json", [[], [], []]), TASKS)
     empty = [{"custom_id": "1", "response": each} for each in (None, [])] + [{"task_id": "1", "completion": []}]
     found = read(dumped(tmp_path / "s.jsonl", *empty, {"task_id": 0, "generation": BODY, "response": {}}), TASKS)
-    what = "field 'completion' holds no text"
+    what = "field 'completion' has no text"
     assert [str(each) for each in found.problems] == [f"s.jsonl:{row}: {what}" for row in range(1, 4)]
     assert len(found.programs) == 1
     odd = dumped(tmp_path / "log.json", {**LOG, "samples": [3, {"id": "HumanEval/0", "output": {"choices": [4]}}]})

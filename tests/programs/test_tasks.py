@@ -186,7 +186,7 @@ def test_a_pickle_is_read_as_one_text_or_not_at_all(tasks):
         (raw(b"\x80\x04" + b"\x94" * 99 + b"."), "field 'private_test_cases' is a pickle of more than one text: not"),
         ("eJ!", "field 'private_test_cases' is neither JSON nor a compressed pickle of it"),
         (packed("{"), "a test of a function has '{', which is not JSON"),
-        ("[1]", "field 'private_test_cases' holds something else than objects"),
+        ("[1]", "field 'private_test_cases' has items that are not objects"),
     ):
         found = tasks({**LIVE, "private_test_cases": value}, {**LIVE, "question_id": "good"})
         assert str(found.problems[0]).startswith(f"tasks.jsonl:1: {what}")
@@ -256,7 +256,7 @@ def test_a_broken_record_is_told_with_its_line_and_field(tasks):
         assert str(found.problems[0]).startswith(f"tasks.jsonl:2: {what}")
     for fields, what in (
         ({"entry_point": ""}, "field 'tests[0]' is a call, which needs the task's 'entry_point'"),
-        ({"tags": {"a": 1}}, "field 'tags' holds something else than texts"),
+        ({"tags": {"a": 1}}, "field 'tags' has values that are not texts"),
         ({"timeout_s": -1}, "field 'timeout_s' is -1, wanted a number of at least 0"),
     ):
         assert str(tasks(OWN, {**OWN, "id": "b", **fields}).problems[0]) == f"tasks.jsonl:2: {what}"
@@ -274,7 +274,7 @@ def test_a_broken_record_is_told_with_its_line_and_field(tasks):
 
 
 def test_nothing_usable_is_an_error_that_says_why(tasks, tmp_path: Path):
-    with pytest.raises(InputError, match=r"holds no task that can be used: tasks.jsonl:1: no field 'prompt'"):
+    with pytest.raises(InputError, match=r"has no usable task: tasks.jsonl:1: no field 'prompt'"):
         tasks({**{name: HUMANEVAL[name] for name in ("task_id", "test", "entry_point")}, "prompt": None})
     with pytest.raises(InputError, match=r"cannot tell the format of .*fields: a, b"):
         tasks({"a": 1, "b": 2})
@@ -283,5 +283,5 @@ def test_nothing_usable_is_an_error_that_says_why(tasks, tmp_path: Path):
     with pytest.raises(InputError, match="no such file or folder"):
         read_tasks(tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="holds no task that can be used"):
+    with pytest.raises(InputError, match="has no usable task"):
         read_tasks(tmp_path / "empty")

@@ -94,8 +94,8 @@ def test_what_was_tried_is_not_tried_again(apart, tmp_path):
     telling, silent, some = Script("assert f(1) == 2"), Script("assert f"), Script("assert f(0) is None")
     tasks = (Task("a", "", "f", (telling, silent)), Task("b", "", "f", (some,)), Task("c", "", "f", (silent,)))
     first, again, more = (InTheOpen(apart) for _ in range(3))
-    found = drop_vacuous_tests(TaskFile(tasks), first, kept=tmp_path)
-    assert drop_vacuous_tests(TaskFile(tasks), again, kept=tmp_path) == found
+    found = drop_vacuous_tests(TaskFile(tasks), first, cache=tmp_path)
+    assert drop_vacuous_tests(TaskFile(tasks), again, cache=tmp_path) == found
     assert [task.tests for task in found.tasks] == [(telling,), (), ()]
-    drop_vacuous_tests(TaskFile((*tasks, Task("d", "", "f", (telling,)))), more, kept=tmp_path)
+    drop_vacuous_tests(TaskFile((*tasks, Task("d", "", "f", (telling,)))), more, cache=tmp_path)
     assert (first.ran > 0, again.ran, more.ran) == (True, 0, 4)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from assay.cage.cage import CagePool
 from assay.cage.job import Ended, Job
 from assay.faults import Fault
-from assay.programs.answers import ProgramAnswer, askable
+from assay.programs.answers import ProgramAnswer, is_askable
 from assay.rank import running_rankers
 from assay.rank.running_rankers import AgreementRanker, ExamplesRanker, alike, calls_in, changed, made_inputs
 from assay.values import Call, Program, Stdin, Task
@@ -180,7 +180,7 @@ def test_inputs_are_distinct_repeatable_and_of_the_same_width(seeds: list[tuple[
     assert made == made_inputs(ANY_TASK, examples, most=20, seed=seed)
     assert len(set(map(repr, made))) == len(made) <= 20
     assert set(map(repr, seeds)) <= set(map(repr, made))
-    assert all(isinstance(args, tuple) and len(args) == 2 and askable(args) for args in made)
+    assert all(isinstance(args, tuple) and len(args) == 2 and is_askable(args) for args in made)
 
 
 @given(PLAIN, st.integers())

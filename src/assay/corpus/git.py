@@ -169,7 +169,7 @@ def _running(
     arguments: Sequence[str], what: str, *, stdin: bytes = b"", may_fail: bool = False, timeout_s: float = TIMEOUT_S
 ) -> Iterator[IO[bytes]]:
     if time.monotonic() < _hung.get(what, -_RETRY_AFTER_S) + _RETRY_AFTER_S:
-        raise GitTooSlow(f"{what}: git took too long a moment ago; it is asked again in {_RETRY_AFTER_S:g} s")
+        raise GitTooSlow(f"{what}: git took too long a moment ago; it is tried again in {_RETRY_AFTER_S:g} s")
     with TemporaryFile() as questions, TemporaryFile() as complaints:
         questions.write(stdin)
         questions.seek(0)

@@ -144,12 +144,12 @@ def rust_origin(name: str, path: str) -> str:
     steps = name.replace(" ", "").strip(":").split("::")
     crate, source, module = path.rpartition("/src/") if "/src/" in path else ("", "", path.removeprefix("src/"))
     inside = re.sub(r"(?:/?(?:mod|lib|main))?\.rs$", "", module)
+    top = f"{crate}/src" if source else "src" if path.startswith("src/") else ""
     if steps[0] == "crate":
-        return "/" + "/".join([f"{crate}/src" if source else "src" * path.startswith("src/"), *steps[1:]]).strip("/")
+        return "/" + "/".join([top, *steps[1:]]).strip("/")
     if steps[0] in ("self", "super"):
         while steps and steps[0] in ("self", "super"):
             inside = dirname(inside) if steps.pop(0) == "super" else inside
-        top = f"{crate}/src" if source else "src" * path.startswith("src/")
         return "/" + "/".join(part for part in (top, inside, *steps) if part)
     return "/".join(steps)
 

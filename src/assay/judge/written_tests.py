@@ -28,7 +28,7 @@ from assay.judge.pairs import laid_out, not_python, tree_of
 from assay.judge.records import PairSession
 from assay.programs.execute import executions
 from assay.programs.harness.source_analysis import free_names, libraries_in
-from assay.programs.modules.imports import Known, plain
+from assay.programs.modules.imports import Distributions, plain
 from assay.programs.modules.install import InstallRefused, Overlay
 from assay.programs.run_samples import drop_vacuous_tests
 from assay.programs.tasks.task_file import TaskFile
@@ -321,7 +321,7 @@ def _lines(cases: Sequence[Case]) -> str:
 class Installs:
     """What may be installed, and what was."""
 
-    def __init__(self, known: Known, make: Callable[[Sequence[str]], Overlay] | None) -> None:
+    def __init__(self, known: Distributions, make: Callable[[Sequence[str]], Overlay] | None) -> None:
         """Take the list, and what makes a folder of some names: None where nothing is installed at all."""
         self._known, self._make = known, make
         self._made: dict[tuple[str, ...], Overlay | str] = {}

@@ -248,7 +248,7 @@ def _open_cages(
     from assay.cage.job import Limits
     from assay.cage.open_cage import open_sandbox
     from assay.judge.written_tests import Installs
-    from assay.programs.modules.imports import importable, known
+    from assay.programs.modules.imports import importable, read_distributions
     from assay.programs.modules.install import Uv, overlay
     from assay.runs.local import SharedRunner
     from assay.runs.record import digest
@@ -263,7 +263,7 @@ def _open_cages(
     cores = os.cpu_count() or 1
     runner = SharedRunner(lambda paths: open_sandbox(name, limits, 1, paths=paths), cores, name, guarantees)
     stack.callback(runner.close)
-    allowed = known(options.allow)
+    allowed = read_distributions(options.allow)
     stamp = digest((*allowed.allowed, *allowed.of_module.items())) if options.install else ""
     settings = replace(settings, sandbox=name, limits=asdict(limits), install=stamp, importable=found)
     return runner.importing, Installs(allowed, overlay if options.install else None), settings

@@ -1,1 +1,1 @@
-"""Run candidate programs against the tests of tasks, and say how each one failed."""
+"""Run candidate programs against the tests of tasks, and classify how each one failed."""

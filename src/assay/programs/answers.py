@@ -1,4 +1,4 @@
-"""Run programs on inputs in a sandbox, and return what each answers to each input.
+"""Run programs on inputs in a sandbox, and return each program's answer to each input.
 
 Inputs are arguments of the task's function, or texts on standard input. Two programs that answer alike have equal
 texts; nothing else of a value crosses.
@@ -28,7 +28,7 @@ Input = tuple[Any, ...] | str
 
 @dataclass(frozen=True, slots=True)
 class ProgramAnswer:
-    """What a program did with one input."""
+    """The answer of a program to one input."""
 
     text: str
     """The same for equal values; for what was raised, the exception's name."""
@@ -40,7 +40,7 @@ class ProgramAnswer:
 
     @property
     def key(self) -> tuple[str, bool]:
-        """What two programs share that answer alike."""
+        """A key that is equal for equal answers."""
         return self.text, self.fault is None
 
 
@@ -51,7 +51,7 @@ UNKNOWN = ProgramAnswer("", says=False)
 
 
 def questions(entry: str, inputs: Sequence[Input]) -> bytes:
-    """Return what the judge reads; raises NotPlainData for arguments that are no plain data."""
+    """Return the judge's specification; raise NotPlainData for arguments that are not plain data."""
     inputs_json = [
         {"stdin": each} if isinstance(each, str) else {"args": json.dumps(pack(list(each)), separators=(",", ":"))}
         for each in inputs
@@ -59,10 +59,10 @@ def questions(entry: str, inputs: Sequence[Input]) -> bytes:
     return json.dumps({"entry": entry, "inputs": inputs_json}).encode()
 
 
-def askable(given: Input) -> bool:
-    """Say whether an input can be handed to a program."""
+def is_askable(arguments: Input) -> bool:
+    """Say whether an input can be passed to a program."""
     try:
-        pack(given)
+        pack(arguments)
     except NotPlainData:
         return False
     return True
@@ -75,7 +75,7 @@ def answers(
     runner: ProgramRunner,
     limits: Limits | None = None,
 ) -> Iterator[tuple[ProgramAnswer, ...]]:
-    """Yield what each program answers to each input, in the order of the programs."""
+    """Yield the answers of each program to all inputs, in the order of the programs."""
     if not inputs:
         yield from ((),) * len(programs)
         return
@@ -93,7 +93,7 @@ def answers(
 
 
 def answers_of(ended: Ended, count: int) -> tuple[ProgramAnswer, ...]:
-    """Return one answer an input; those that a program did not come to say why."""
+    """Return one answer per input; an input that was not reached has the reason."""
     lines = [_answer(line) for line in ended.verdict.splitlines()]
     if lines and lines[-1] is not None and lines[-1].text.startswith(FAILED):
         return (lines[-1],) * count
@@ -104,7 +104,7 @@ def answers_of(ended: Ended, count: int) -> tuple[ProgramAnswer, ...]:
 
 @lru_cache(maxsize=1024)
 def _answer(line: bytes) -> ProgramAnswer | None:
-    """Return what a line of the verdict tells; a line that was cut off tells nothing."""
+    """Return the answer in a line of the verdict; None for a truncated line."""
     try:
         kind, text, fault, place = json.loads(line)
         broke = Fault(fault) if fault else None

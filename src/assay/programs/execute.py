@@ -35,7 +35,7 @@ Reach = dict[str, float]
 def settle(
     tasks: Iterable[Task], outcomes: Sequence[Outcome], run: Callable[[Sequence[Program]], Iterable[Outcome]]
 ) -> list[Outcome]:
-    """Return all outcomes of a run in their order; `run` runs references, where no program decides."""
+    """Return all outcomes of a run in order, with undecided ones settled; `run` runs references if needed."""
     reach = _reach(outcomes)
     asked = {each.task_id for each in outcomes if each.suspected and not _is_passed(each, reach)}
     references = [Program(task.id, task.reference, task.id) for task in tasks if task.id in asked and task.reference]
@@ -67,7 +67,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What running a program showed."""
+    """The result of running a program."""
 
     outcome: Outcome
     passed: tuple[str, ...] = ()
@@ -93,7 +93,7 @@ def execute(
 def settled(
     tasks: Iterable[Task], outcomes: Sequence[Outcome], runner: ProgramRunner, *, limits: Limits | None = None
 ) -> list[Outcome]:
-    """Return all outcomes of a run with those decided that others decide; a reference runs where no program does."""
+    """Return all outcomes of a run, with undecided ones settled by other programs, or else by the reference."""
     tasks = tuple(tasks)
     return settle(tasks, outcomes, lambda able: [one.outcome for one in executions(tasks, able, runner, limits=limits)])
 
@@ -107,18 +107,18 @@ def executions(  # noqa: PLR0913  each is one thing
     survey: bool = False,
     every_test: bool = False,
     distribution_of: Callable[[str], str] = lambda _: "",
-    known: Mapping[Key, Outcome] | None = None,
+    outcomes: Mapping[Key, Outcome] | None = None,
 ) -> Iterator[Execution]:
-    """Yield what running each program showed.
+    """Yield the result of running each program.
 
     With `every_test` the tests go on after a wrong answer, a survey names those that hold, too.
-    `distribution_of` names what brings a module, empty for an unknown one: a program that lacks it says so. What is
-    `known` of a text is not run again.
+    `distribution_of` returns the distribution of a module, empty if unknown, for messages about missing ones. Programs
+    with earlier `outcomes` are not run again.
     """
     of = {task.id: task for task in tasks}
     programs = tuple(programs)
     extent: Extent = "survey" if survey else "every test" if every_test else "first failure"
-    shown = {key: Execution(outcome) for key, outcome in (known or {}).items()}
+    shown = {key: Execution(outcome) for key, outcome in (outcomes or {}).items()}
     ended = runner.run(_jobs(of, programs, set(shown), limits, extent))
     for program in programs:
         task, key = of[program.task_id], (program.task_id, program.source)
@@ -133,12 +133,12 @@ def executions(  # noqa: PLR0913  each is one thing
 
 
 def _jobs(
-    of: Mapping[str, Task], programs: Iterable[Program], seen: set[Key], limits: Limits | None, extent: Extent
+    of: Mapping[str, Task], programs: Iterable[Program], keys: set[Key], limits: Limits | None, extent: Extent
 ) -> Iterator[Job]:
     for program in programs:
         key = (program.task_id, program.source)
-        if key not in seen:
-            seen.add(key)
+        if key not in keys:
+            keys.add(key)
             if refused(of[program.task_id], program) is None:
                 yield job_of(of[program.task_id], program, limits=limits, extent=extent)
 
@@ -146,7 +146,7 @@ def _jobs(
 def _execution_of(
     task: Task, program: Program, ended: Ended, distribution_of: Callable[[str], str], *, survey: bool
 ) -> Execution:
-    """Return what a job showed; what a program says is missing counts where the program imports it."""
+    """Return the result of a job; a missing module counts only if the program imports it."""
 
     def brings(module: str) -> str:
         return distribution_of(module) if module in imported(program.source) else ""
@@ -156,7 +156,7 @@ def _execution_of(
 
 
 def refused(task: Task, program: Program) -> Outcome | None:
-    """Return the outcome of a program that cannot or need not be run, None where it has to be."""
+    """Return the outcome of a program that cannot or need not be run; None if it has to run."""
     source = program.source
     if not task.tests:
         return Outcome(task.id, program.id, None, detail="the task has no tests that say anything")

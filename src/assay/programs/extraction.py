@@ -1,4 +1,4 @@
-"""Turn what a model wrote for a task into the program that runs, and say what was done to it.
+"""Extract the program to run from a model's answer to a task, and report the edits.
 
 A text that is Python as it stands, behind its prompt if it goes on from one, is never touched: a fence inside a string
 is a fence inside a string. Of any other the first of these ways counts that makes Python with the function under test:
@@ -55,14 +55,14 @@ Edits = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A program, and what was done to the text that a model wrote to make it one."""
+    """A program, and the edits that extracted it from a model's text."""
 
     source: str
     edits: Edits = ()
 
 
 def program_of(text: str, entry_point: str, prompt: str | None = None, stops: Sequence[str] = ()) -> Answer:
-    """Return the program of a text, whole or, with a prompt, a completion that goes on where the prompt ends."""
+    """Return the program in a text: a whole one or, with a prompt, a completion of it."""
     edits: Edits = ()
     if text.startswith("\ufeff"):
         text, edits = text[1:], (BYTE_ORDER_MARK,)
@@ -78,7 +78,7 @@ def program_of(text: str, entry_point: str, prompt: str | None = None, stops: Se
 
 
 def _candidates(text: str, before: str, entry_point: str, stops: Sequence[str]) -> Iterator[tuple[Edits, str]]:
-    """Yield what may be the program, with what was done, the likeliest first."""
+    """Yield candidates for the program, with their edits, the likeliest first."""
 
     def defining(more: Edits, code: str) -> Iterator[tuple[Edits, str]]:
         if defines(code, entry_point):
@@ -98,12 +98,13 @@ def _candidates(text: str, before: str, entry_point: str, stops: Sequence[str]) 
 
 def cut(text: str, stops: Sequence[str], start: int = 0) -> str:
     """Return a text up to the first stop sequence that begins at `start` or behind it."""
-    ends = [end for end in (text.find(stop, start) for stop in stops) if end >= 0]
+    places = [text.find(stop, start) for stop in stops]
+    ends = [place for place in places if place >= 0]
     return text[: min(ends)] if ends else text
 
 
 def code_of(answer: str, entry_point: str = "") -> str:
-    """Return the code of an answer in a chat; an answer in which there is none is code as it stands."""
+    """Return the code in a chat answer; an answer without a code block is code as a whole."""
     found = program_of(answer, entry_point)
     if found.edits or _parses(answer):
         return found.source
@@ -113,7 +114,7 @@ def code_of(answer: str, entry_point: str = "") -> str:
 
 @lru_cache(maxsize=4096)
 def is_code(prompt: str) -> bool:
-    r"""Say whether a prompt is the beginning of a program, which a completion goes on with, and no description.
+    r"""Say whether a prompt is the beginning of a program to complete, not a description.
 
     >>> is_code('def add(a, b):\n    "Add two numbers."\n'), is_code("Write a function that adds two numbers.")
     (True, False)
@@ -122,7 +123,7 @@ def is_code(prompt: str) -> bool:
 
 
 def defines(source: str, name: str) -> bool:
-    """Say whether a program defines a name, at its top or in a class; of no name every program that says something."""
+    """Say whether a program defines a name, at the top or in a class; without a name, whether it has any code."""
     if not name:
         return bool(source.strip())
     word = re.escape(name)
@@ -134,7 +135,7 @@ def _parses(source: str) -> bool:
 
 
 def _ways(text: str, *, by_length: bool = False) -> Iterator[tuple[Edits, str]]:
-    """Yield what was done, and the code that it leaves, the least first; of blocks the last first, or the longest."""
+    """Yield edits with the code they result in, the smallest first; of blocks the last first, or the longest."""
     said, edits = text, Edits()
     if found := _THOUGHT.match(text):
         said, edits = text[found.end() :], (THINKING,)
@@ -153,7 +154,7 @@ def _ways(text: str, *, by_length: bool = False) -> Iterator[tuple[Edits, str]]:
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Yield the blocks of fences, the last first; of one that only opens or only closes what stands on its side.
+    """Yield the fenced blocks, the last first; of a lone fence, the text on its inner side.
 
     Blocks are the likelier the later they stand: models write the whole program again at the end.
     """
@@ -172,7 +173,7 @@ def _blocks(text: str) -> Iterator[str]:
 
 
 def _transcribed(text: str) -> str:
-    """Return the code that was typed in a transcript of an interpreter."""
+    """Return the input lines of an interpreter transcript."""
     typed = [line for line in map(str.lstrip, text.splitlines()) if _PROMPT.match(line)]
     return "\n".join(line[4:] for line in typed) + "\n" if typed else ""
 
@@ -187,7 +188,7 @@ def _added(text: str) -> str:
 
 
 def _without_prose(text: str) -> Iterator[str]:
-    """Yield a text without the sentences before its code, and without what follows a sentence behind it."""
+    """Yield a text without the prose before its code, and without all behind the first sentence after it."""
     lines = text.splitlines()
     if len(lines) > _MAX_LINES:
         return
@@ -200,5 +201,5 @@ def _without_prose(text: str) -> Iterator[str]:
 
 
 def _is_spoken(line: str) -> bool:
-    """Say whether a line is a sentence, a heading or a point of a list, and no code, broken or of Python 2."""
+    """Say whether a line is a sentence, a heading or a list item, rather than code, even broken or Python 2."""
     return bool(_SPOKEN.match(line)) and not _CALL.match(line) and not _parses(f"{line}\n")

@@ -1,4 +1,4 @@
-"""Keep what was found out in a sandbox, for the next run that would find out the same.
+"""Cache results of sandbox runs, for later runs with the same inputs.
 
 That is what references answer, and what the tests of tasks gave when they were tried on programs that do nothing. A
 result is known by all that decides about it: another task, version, Python or machine makes another one. A folder that
@@ -23,21 +23,21 @@ _ABOUT = f"{__version__} {platform.python_version()} {platform.machine()} {platf
 
 
 class KeptResults:
-    """Values of JSON in a folder, a small file each; None for a folder keeps nothing."""
+    """A cache of JSON values in a folder, one small file each; without a folder it stores nothing."""
 
     def __init__(self, folder: Path | None, *about: bytes) -> None:
-        """Take what decides about all of them."""
+        """Take the folder and the parts common to all keys."""
         self._folder, self._about = folder, about
 
     def get(self, *parts: bytes) -> Any:
-        """Return what is kept by these parts, None where nothing is, or nothing that can be read."""
+        """Return the value of a key; None if it is missing or unreadable."""
         try:
             return json.loads(gzip.decompress(self._place(parts).read_bytes())) if self._folder else None
         except (OSError, EOFError, ValueError):
             return None
 
     def put(self, value: Any, *parts: bytes) -> None:
-        """Keep a value by these parts."""
+        """Store a value by the parts of its key."""
         if self._folder:
             with contextlib.suppress(StorageError):
                 files.write(self._place(parts), gzip.compress(json.dumps(value).encode(), 3), durable=False)

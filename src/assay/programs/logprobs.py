@@ -1,4 +1,4 @@
-"""Read and write how likely a model found the program that it wrote."""
+"""Read and write the log-probability of a program under the model that wrote it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_NATS = 1e9
 
 
 def logprob_of(record: Fields) -> LogProbability | None:
-    """Return the log-probability that a record says its program has."""
+    """Return the log-probability in a record of a program."""
     if "logprob_sum" not in record:
         return None
     total = record.number("logprob_sum", least=-_MAX_NATS, most=0)
@@ -23,7 +23,7 @@ def logprob_of(record: Fields) -> LogProbability | None:
 
 
 def logprob_sum(logprobs: Sequence[float], covers: str = "program") -> LogProbability | None:
-    """Return the log-probability of tokens together; None where it is none that records may have.
+    """Return the total log-probability of tokens; None if it is not valid in records.
 
     Rounding may put a certain token a little above 0, which counts as 0.
     """
@@ -32,7 +32,7 @@ def logprob_sum(logprobs: Sequence[float], covers: str = "program") -> LogProbab
 
 
 def logprob_fields(logprob: LogProbability | None) -> dict[str, Any]:
-    """Return a log-probability as records have it."""
+    """Return the fields of a log-probability for a record."""
     if logprob is None:
         return {}
     values = (round(logprob.total, 6), round(logprob.mean, 6), logprob.tokens, logprob.covers)

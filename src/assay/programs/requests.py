@@ -1,4 +1,4 @@
-"""Declare what `assay exec` may be asked: what is run, where, and with which limits."""
+"""Declare the parameters of `assay exec`: what to run, where, and with which limits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class RunnerOptions(Request):
-    """Where programs run, and with what."""
+    """Options for where and how programs run."""
 
     workers: int | None = option("--workers N", "Programs at a time.  [default: one per core]", least=1)
     where: ClusterOptions = shared(ClusterOptions)
@@ -28,19 +28,19 @@ class RunnerOptions(Request):
 
     @property
     def by_reference(self) -> bool:
-        """Whether limits follow from what the reference of each task takes."""
+        """Whether limits are derived from the times of references."""
         return self.timeout == AUTO
 
     @property
     def limits(self) -> Limits:
-        """The limits; wall time is the backstop and grows with processor time."""
+        """The limits; wall time, the backstop, grows with processor time."""
         from assay.cage.job import Limits
 
         return Limits().with_cpu(self.timeout) if isinstance(self.timeout, float) else Limits()
 
 
 def first_failure() -> Any:
-    """Declare the option that ends tests where a label is sure."""
+    """Declare the option that stops tests as soon as the label is certain."""
     return flag(
         "--first-failure",
         "End a program's tests at its first wrong answer; exec@k is then about the tests up to there.",
@@ -48,7 +48,7 @@ def first_failure() -> Any:
 
 
 class ReadingOptions(Request):
-    """How texts that models wrote are made programs."""
+    """How programs are extracted from models' texts."""
 
     stop: str = options.stop()
     extract: str = option(

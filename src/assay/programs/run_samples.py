@@ -1,4 +1,4 @@
-"""Run samples against tasks into a file of outcomes that a second run continues.
+"""Run samples against tasks, and write outcomes to a file that a later run continues.
 
 A program that loops for ever costs what it is given, and most right ones take as long as the reference. A limit is
 measured once a run and kept in its manifest, so that a run that goes on has the limits that it began with. Where there
@@ -94,7 +94,7 @@ _ANSWERING = ("raises", "none", "object")
 
 @dataclass(frozen=True, slots=True)
 class Vacuous:
-    """A test that a program without any content passes."""
+    """A test that a stub passes."""
 
     task_id: str
     stub: str
@@ -112,16 +112,16 @@ def drop_vacuous_tests(
     report: Progress | None = None,
     *,
     around: Callable[[str], str] = str,
-    kept: Path | None = None,
+    cache: Path | None = None,
 ) -> TaskFile:
-    """Return the tasks with the tests that say something, which do not, and which say little.
+    """Return the tasks without vacuous tests, with problems for dropped tests and notes on weak ones.
 
-    `around` puts a stub where a program would stand, with what stands around that; `kept` is a folder for what came of
-    each task, so that a run that was cut off does not try all of them again.
+    `around` builds the source that runs a stub in place of a program; `cache` is a folder for the results of each task,
+    so that an interrupted run does not try all of them again.
     """
     problems = list(reading.problems)
     notes = list(reading.notes)
-    trials = KeptResults(kept, runner.name.encode(), *(around(source).encode() for source in _SOURCES.values()))
+    trials = KeptResults(cache, runner.name.encode(), *(around(source).encode() for source in _SOURCES.values()))
     looked_at = [_usable(task, problems, trials) for task in reading.tasks]
     found = survey([task for task in looked_at if task.tests], runner, report, around=around, trials=trials)
     dropped = _asking_nothing(looked_at, found, runner, around, trials)
@@ -133,7 +133,7 @@ def drop_vacuous_tests(
 
 
 def stubs(task: Task, around: Callable[[str], str] = str) -> tuple[Program, ...]:
-    """Return programs that do nothing at all, for a task."""
+    """Return the stubs of a task: programs that do nothing."""
     return tuple(Program(task.id, around(source), id=f"{task.id}#stub-{name}") for name, source in _SOURCES.items())
 
 
@@ -145,7 +145,7 @@ def survey(
     around: Callable[[str], str] = str,
     trials: KeptResults | None = None,
 ) -> Found:
-    """Run the stubs of all tasks and name the tests that hold for one."""
+    """Run the stubs of all tasks, and return the tests that hold for any of them."""
     trials = trials or KeptResults(None)
     known = {task.id: trials.get(_tests_of(task)) for task in tasks}
     waiting = [task for task in tasks if known[task.id] is None]
@@ -165,37 +165,37 @@ def survey(
 
 
 def _is_of_the_day(outcome: Outcome) -> bool:
-    """Say whether another day, or a machine with less to do, may give something else."""
+    """Say whether an outcome may differ on another day or a less busy machine."""
     return outcome.fault is Fault.TIMEOUT or (outcome.fault is None and outcome.suspected is None)
 
 
-def _holding(task: Task, shown: Iterable[Execution]) -> Iterator[Vacuous]:
-    for name, one in zip(_SOURCES, shown, strict=True):
+def _holding(task: Task, results: Iterable[Execution]) -> Iterator[Vacuous]:
+    for name, one in zip(_SOURCES, results, strict=True):
         whole = ("",) if one.outcome.fault is Fault.CORRECT else ()
         yield from (Vacuous(task.id, name, test) for test in (*whole, *one.passed))
 
 
-def is_vacuous(found: Sequence[Vacuous]) -> bool:
+def is_vacuous(vacuous: Sequence[Vacuous]) -> bool:
     """Say whether a stub passes all tests of a task."""
-    return any(not each.test for each in found)
+    return any(not each.test for each in vacuous)
 
 
-def by_test(found: Iterable[Vacuous]) -> dict[str, tuple[str, ...]]:
-    """Return the stubs that each single test holds for."""
+def by_test(vacuous: Iterable[Vacuous]) -> dict[str, tuple[str, ...]]:
+    """Return the stubs that pass each single test."""
     stubs_of: dict[str, tuple[str, ...]] = {}
-    for each in found:
+    for each in vacuous:
         if each.test:
             stubs_of[each.test] = (*stubs_of.get(each.test, ()), each.stub)
     return stubs_of
 
 
 def number_of(test: str) -> int:
-    """Return the place of a test in its task, from the name that the survey gave it or an assert in it."""
+    """Return the position of a test in its task, from the survey's name of it or of an assert in it."""
     return int(test.partition(":")[0].rpartition(" ")[2])
 
 
 def _usable(task: Task, problems: list[Problem], trials: KeptResults) -> Task:
-    """Return a task without what can be seen to say nothing, and without tests where they cannot be read."""
+    """Return a task without tests that are visibly vacuous, and without tests if they do not parse."""
     kept = tuple(test for test in task.tests if not isinstance(test, Stdin) or test.expected.strip())
     if len(kept) < len(task.tests):
         lost = len(task.tests) - len(kept)
@@ -209,17 +209,17 @@ def _usable(task: Task, problems: list[Problem], trials: KeptResults) -> Task:
 
 def _asking_nothing(
     tasks: Sequence[Task],
-    found: Found,
+    vacuous: Found,
     runner: ProgramRunner,
     around: Callable[[str], str],
     trials: KeptResults,
 ) -> Mapping[str, tuple[int, ...]]:
-    """Return the places of the tests that hold whatever is answered, where something else is left of a task."""
+    """Return the positions of tests that hold for any answer, of tasks that have other tests."""
     asked = [
         (task, place)
         for task in tasks
-        if len(task.tests) > 1 and not is_vacuous(found.get(task.id, ()))
-        for place in _suspects(found.get(task.id, ()))
+        if len(task.tests) > 1 and not is_vacuous(vacuous.get(task.id, ()))
+        for place in _suspects(vacuous.get(task.id, ()))
     ]
     alone = [replace(task, id=f"{task.id}#{place}", tests=(task.tests[place],)) for task, place in asked]
     known = [trials.get(_tests_of(task), _SINGLE_TEST) for task in alone]
@@ -241,26 +241,28 @@ _SINGLE_TEST = b"alone"
 
 
 def _tests_of(task: Task) -> bytes:
-    """Return what decides how a trial of a task ends."""
+    """Return the key of a trial of a task: all that its result depends on."""
     return repr((task.entry_point, task.setup, task.tests, sorted(task.tags.items()), task.timeout_s)).encode()
 
 
-def _suspects(found: Iterable[Vacuous]) -> tuple[int, ...]:
-    """Return the places of tests of which something holds for every answer, though perhaps not all of it."""
-    tests = [each for each in found if each.test]
-    places = ({number_of(each.test) for each in tests if each.stub == stub} for stub in _ANSWERING)
-    return tuple(sorted(set.intersection(*places)))
+def _suspects(vacuous: Iterable[Vacuous]) -> tuple[int, ...]:
+    """Return the positions of tests of which every answering stub passes a part."""
+    places: dict[str, set[int]] = {stub: set() for stub in _ANSWERING}
+    for each in vacuous:
+        if each.test and each.stub in places:
+            places[each.stub].add(number_of(each.test))
+    return tuple(sorted(set.intersection(*places.values())))
 
 
 def _keep_telling_tests(
-    task: Task, found: tuple[Vacuous, ...], dropped: tuple[int, ...], problems: list[Problem], notes: list[Problem]
+    task: Task, vacuous: tuple[Vacuous, ...], dropped: tuple[int, ...], problems: list[Problem], notes: list[Problem]
 ) -> Task:
-    """Return a task with the tests that say something, and tell of the others."""
-    if is_vacuous(found):
-        kinds = ", ".join(each.stub for each in found if not each.test)
+    """Return a task with its telling tests, and report the others."""
+    if is_vacuous(vacuous):
+        kinds = ", ".join(each.stub for each in vacuous if not each.test)
         problems.append(Problem(task.id, f"a program that does nothing ({kinds}) passes its tests: left out"))
         return replace(task, tests=())
-    for test, passing in by_test(found).items():
+    for test, passing in by_test(vacuous).items():
         out = number_of(test) in dropped
         why = "holds whatever is answered: left out" if out else f"holds for a stub ({', '.join(passing)}), and counts"
         (problems if out else notes).append(Problem(task.id, f"{test} {why}"))
@@ -276,7 +278,7 @@ Timeouts = tuple[tuple[str, float], ...]
 def limit_of(
     took_s: float, least_s: float = 2.0, times: float = 10.0, most_s: float = 5.0, slack: float = 4.0
 ) -> float:
-    """Return the limit for what a reference took, in tenths of a second.
+    """Return the limit for the time of a reference, in tenths of a second.
 
     A program may load what the reference does not need: so the least. A reference that takes long itself gives programs
     `slack` times that, beyond the most.
@@ -285,7 +287,7 @@ def limit_of(
 
 
 def measured(tasks: Iterable[Task], runner: ProgramRunner, limit: Callable[[float], float] = limit_of) -> Timeouts:
-    """Run the references against the tests of their tasks, and return the limits that follow; a task's own stays."""
+    """Run the references against the tests of their tasks, and return the derived limits; a task's own limit stays."""
     able = [task for task in tasks if task.tests and not task.timeout_s]
     ran = executions(able, references(able).programs, runner)
     passed = (each.outcome for each in ran if each.outcome.fault is Fault.CORRECT)
@@ -303,7 +305,7 @@ _NAMES = tuple(field.name for field in fields(Outcome))
 
 @dataclass(frozen=True, slots=True)
 class ExecuteSettings:
-    """What decides about the outcomes of a campaign, as the manifest says it."""
+    """Settings that determine the outcomes of a campaign, for the manifest."""
 
     tasks: str
     """A hash of the tasks as they were read, and so below."""
@@ -333,7 +335,7 @@ class OutcomeRow:
     """What was done to the text to make it the program that ran."""
 
     def record(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return it as JSON."""
         return {**asdict(self.outcome), "n": self.n, **({"edits": [*self.edits]} if self.edits else {})}
 
 
@@ -361,7 +363,7 @@ def execute_to_file(  # noqa: PLR0913  # each is one thing
     seed: int = 0,
     report: Progress | None = None,
 ) -> list[OutcomeRow]:
-    """Run what is not on disk yet and return all rows; the file and its manifest lie at `out`.
+    """Run the programs without an outcome on disk, and return all rows; `out` has the file and its manifest.
 
     `missing` says which modules the sandbox has not and what brings each: outcomes of programs that fail for
     want of one name it.
@@ -377,7 +379,7 @@ def execute_to_file(  # noqa: PLR0913  # each is one thing
         limits=settings.limits,
         every_test=settings.every_test,
         distribution_of=lambda module: missing.get(module, ""),
-        known=known,
+        outcomes=known,
     )
     with Batches(out) as lines:
         for program, one in zip(rest, ran, strict=True):
@@ -393,7 +395,7 @@ def execute_to_file(  # noqa: PLR0913  # each is one thing
 
 
 def _explained(outcome: Outcome, missing: Mapping[str, str]) -> Outcome:
-    """Return an outcome that says what brings a module that is missing."""
+    """Return an outcome with the distribution of a missing module in its detail."""
     if outcome.missing not in missing:
         return outcome
     brings = f"{missing[outcome.missing]} brings it, and --install installs what is allowed"
@@ -401,7 +403,7 @@ def _explained(outcome: Outcome, missing: Mapping[str, str]) -> Outcome:
 
 
 def _resumed(out: Path, programs: Sequence[Program]) -> list[OutcomeRow]:
-    """Return the rows that are on disk, which have to be those of the first programs."""
+    """Return the rows on disk, which must be those of the first programs."""
     rows = list(load(out))
     same = all(
         (row.outcome.task_id, row.outcome.program_id, row.n) == (program.task_id, program.id, program.n)
@@ -413,14 +415,14 @@ def _resumed(out: Path, programs: Sequence[Program]) -> list[OutcomeRow]:
 
 
 def ready_tasks(reading: TaskFile, room: EquippedRunner, report: Progress | None = None) -> TaskFile:
-    """Return tasks with the tests that can say something about programs."""
+    """Return tasks with expected outputs filled in, and without vacuous tests."""
     cache, importable = user_cache_path("assay") / "sandbox", digest(room.importable)
-    expected = with_expected_outputs(reading, room.runner, report, kept=cache / "answers" / importable)
-    return drop_vacuous_tests(expected, room.runner, report, kept=cache / "trials" / importable)
+    expected = with_expected_outputs(reading, room.runner, report, cache=cache / "answers" / importable)
+    return drop_vacuous_tests(expected, room.runner, report, cache=cache / "trials" / importable)
 
 
 def with_limits(ready: TaskFile, room: EquippedRunner, out: Path) -> tuple[TaskFile, Timeouts]:
-    """Return tasks whose limits follow from their references, and these limits; a run that goes on keeps its own."""
+    """Return tasks with limits derived from their references, and these limits; a continued run keeps its own."""
     before = (stored_settings(out) or {}).get("timeouts") if is_begun(out) else None
     timeouts = tuple((str(task), float(limit)) for task, limit in before or ()) or measured(ready.tasks, room.runner)
     return replace(ready, tasks=limited(ready.tasks, timeouts)), timeouts
@@ -438,7 +440,7 @@ def run_samples(  # noqa: PLR0913, PLR0917  each is one thing
     timeouts: Timeouts = (),
     every_test: bool = True,
 ) -> list[OutcomeRow]:
-    """Run samples against the tasks that are ready, of those that were read, going on where a run was cut off."""
+    """Run samples against prepared tasks; an interrupted run continues."""
     settings = ExecuteSettings(
         tasks=digest((*reading.tasks, *reading.inputs.items())),
         samples=digest(enumerate(samples.programs)),
@@ -459,7 +461,7 @@ def run_samples(  # noqa: PLR0913, PLR0917  each is one thing
 
 @dataclass(frozen=True, slots=True)
 class ExecReport:
-    """The outcomes of a file of samples, and what is to be known of them."""
+    """The outcomes of a file of samples, with notes and problems."""
 
     rows: Sequence[OutcomeRow]
     problems: tuple[Problem, ...]
@@ -496,7 +498,7 @@ def run_file(request: ExecRequest, say: Say, report: Progress | None = None) -> 
 
 
 def compared_officially(reading: TaskFile) -> TaskFile:
-    """Return tasks whose answers are compared as in their benchmark's own harness."""
+    """Return tasks whose answers are compared like in their benchmark's own harness."""
     if reading.form not in {"apps", "livecodebench"}:
         raise InputError(
             f"--compare official is for APPS and LiveCodeBench; {reading.form} is compared as its harness does"
@@ -506,13 +508,13 @@ def compared_officially(reading: TaskFile) -> TaskFile:
 
 
 def with_programs(reading: TaskFile, samples: Samples) -> TaskFile:
-    """Return the tasks of which there are samples."""
+    """Return the tasks with samples."""
     sampled = {program.task_id for program in samples.programs}
     return replace(reading, tasks=tuple(task for task in reading.tasks if task.id in sampled))
 
 
 def _samples(request: ExecRequest, reading: TaskFile, beyond: Sequence[Task]) -> Samples:
-    """Return what is run; where only the first tasks count, samples of those beyond are left out."""
+    """Return the programs to run, without samples of tasks beyond the requested first ones."""
     tasks = reading.tasks
     samples = read(request.samples, tasks, request.reading, beyond=beyond) if request.samples else references(tasks)
     if not samples.programs:

@@ -1,4 +1,4 @@
-"""Open what programs run in: the sandbox of this machine, or the workers of a cluster, each with a cage of its own.
+"""Open a runner for programs: the sandbox of this machine, or workers of a cluster with one cage each.
 
 A worker has one cage, of the kind that the machine gives which started the run: so a run goes on here and there alike,
 and a machine that cannot give that kind is named. What else it says decides about outcomes as the tests do.
@@ -32,7 +32,7 @@ OVERHEAD_MB = 150
 
 
 def cage_work(kind: str, limits: Limits, *, allow_unsafe: bool = False) -> NamedWork[Job, Ended]:
-    """Return what makes the workers of a pool run programs."""
+    """Return the work of a pool that runs programs."""
     settings = {"kind": kind, "limits": asdict(limits), "allow_unsafe": allow_unsafe}
     return NamedWork(
         "assay.programs.runners:open_worker",
@@ -44,7 +44,7 @@ def cage_work(kind: str, limits: Limits, *, allow_unsafe: bool = False) -> Named
 
 
 def about_cage(pool: CagePool) -> About:
-    """Return what has to be equal wherever programs of one run are run."""
+    """Return what must be equal on all machines that run programs of one run."""
     found = importable(pool)
     return {
         "sandbox": pool.name,
@@ -60,7 +60,7 @@ class CageWorker:
         self._pool = pool
 
     def about(self) -> About:
-        """Say what it is."""
+        """Describe it."""
         return about_cage(self._pool)
 
     def do(self, items: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -78,7 +78,7 @@ def open_worker(kind: str, limits: Mapping[str, Any], allow_unsafe: bool) -> Cag
 
 
 def pack_job(job: Job) -> tuple[Any, ...]:
-    """Return a job as plain values; equal tests stay one object within a batch."""
+    """Return a job as plain values; equal tests remain one object within a batch."""
     return job.id, job.candidate, job.judge, job.stdin, asdict(job.limits) if job.limits else None, job.modules
 
 
@@ -96,7 +96,7 @@ def open_pool_runner(  # noqa: PLR0913  each is one thing
     workers: int = 0,
     allow_unsafe: bool = False,
 ) -> PoolRunner[Job, Ended]:
-    """Start workers of a cluster that run programs in the sandbox that this machine gives."""
+    """Start workers of a cluster that run programs in the kind of sandbox that works on this machine."""
     with open_sandbox(kind, limits, 1, allow_unsafe=allow_unsafe) as own:
         name, guarantees, expected = own.name, own.guarantees, about_cage(own)
     work, memory_mb = cage_work(name, limits, allow_unsafe=allow_unsafe), limits.memory_mb + OVERHEAD_MB
@@ -105,7 +105,7 @@ def open_pool_runner(  # noqa: PLR0913  each is one thing
 
 
 def open_runner(say: Say, cluster: ClusterSettings | None = None) -> CagePool | PoolRunner[Job, Ended]:
-    """Open the strongest sandbox that this machine gives, one cage a core here or of a cluster; say which it is."""
+    """Open the strongest working sandbox, with one cage per core of this machine or a cluster, and report its kind."""
     runner = open_pool_runner(cluster, say) if cluster else open_sandbox(workers=os.cpu_count() or 1)
     say(f"programs run in the sandbox '{runner.name}'")
     return runner
@@ -115,7 +115,7 @@ def open_runner(say: Say, cluster: ClusterSettings | None = None) -> CagePool | 
 def open_equipped_runner(
     options: RunnerOptions, reading: TaskFile, samples: Samples, say: Say
 ) -> Iterator[EquippedRunner]:
-    """Open a sandbox in which the programs of samples find what they import, and say what it guarantees."""
+    """Open a sandbox with the modules that samples import, and report its guarantees."""
     cluster, workers, install = options.where.cluster, options.workers or 0, options.install
     if cluster and install:
         raise InputError("--install does not reach the machines of a cluster: install there what programs import")

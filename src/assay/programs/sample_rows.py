@@ -1,4 +1,4 @@
-"""Read the rows of samples as the tools that wrote them keep them: a file of rows, a folder, a log.
+"""Read the rows of samples in the layouts of other tools: a file of rows, a folder, a log.
 
 EvalPlus: a folder a task, called HumanEval_0, with a file a program. bigcode-evaluation-harness: `generations.json`, a
 list a task, in the order of the tasks. lm-evaluation-harness: rows of `doc` and `filtered_resps`. Batches of OpenAI's
@@ -40,7 +40,7 @@ def sample_rows(path: Path, tasks: Sequence[Task], problems: list[Problem]) -> I
 
 
 def _folder(path: Path, problems: list[Problem]) -> Iterator[Row]:
-    """Yield the programs of a folder of folders, each called after a task: HumanEval_0 is of HumanEval/0."""
+    """Yield the programs in folders that are named after tasks: HumanEval_0 for HumanEval/0."""
     files = sorted(path.glob("*/*.py"), key=lambda file: (file.parent.name, len(file.stem), file.stem))
     if not files:
         raise InputError(f"'{path}' is a folder without TASK/NUMBER.py, as EvalPlus writes it; give a file of samples")
@@ -84,7 +84,7 @@ def _inspected(path: Path, samples: Iterable[Any]) -> Iterator[Row]:
 
 
 def _plain(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of lm-evaluation-harness or of a batch with the names of samples; any other as it is."""
+    """Return a row of lm-evaluation-harness or of a batch with the field names of samples; any other unchanged."""
     doc, response = fields.get("doc"), fields.get("response")
     if isinstance(doc, dict) and ("filtered_resps" in fields or "resps" in fields):
         name = next((doc[key] for key in ("task_id", "question_id", "id", "name") if key in doc), fields.get("doc_id"))

@@ -1,4 +1,4 @@
-"""Read samples as complete programs, each with the task it is for.
+"""Read samples as complete programs, each with its task.
 
 Told by the fields of each record: `code`, `solution` (EvalPlus) and `source` (ours) are whole programs; `completion`,
 `generation`, `response` and the like hold what goes on behind its own `prompt` (CodeRanker) or that of its task
@@ -54,7 +54,7 @@ _TAGS = ("model", "config", "temperature", "label", "label_kind")
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """The programs of a file, in its order."""
+    """The programs of a file, in order."""
 
     programs: tuple[Program, ...]
     problems: tuple[Problem, ...] = ()
@@ -65,7 +65,7 @@ class Samples:
 
 
 def say_edits(programs: Sequence[Program], say: Say) -> None:
-    """Say what was done to the texts that models wrote, and to how many, where anything was."""
+    """Describe the edits of models' texts with their counts; empty if there are none."""
     counts = Counter[str]()
     for each in programs:
         counts.update(dict.fromkeys(each.edits, each.n))
@@ -82,7 +82,7 @@ AS_WRITTEN = "none"
 
 
 def form_of(how: ReadingOptions) -> str:
-    """Return how a manifest says how texts are made programs; a rule that is not there is refused."""
+    """Describe for a manifest how programs are extracted; raise InputError for an unknown stop rule."""
     if how.stop and how.stop not in STOPS:
         raise InputError(f"unknown stop rule '{how.stop}'; {nearest(how.stop, list(STOPS))}")
     stop = f"{how.stop}+whole" if how.stop and STOPS[how.stop] else how.stop or AUTO
@@ -90,7 +90,7 @@ def form_of(how: ReadingOptions) -> str:
 
 
 def answer_of(record: Fields, task: Task, how: ReadingOptions) -> Answer:
-    """Return the program of a record, before what its benchmark puts before it."""
+    """Return the program of a record, without the prelude of its benchmark."""
     whole = next((name for name in _WHOLE if name in record), "")
     answer = next((name for name in _ANSWERS if name in record.values), "")
     if answer and whole in {"", "source"}:
@@ -110,17 +110,17 @@ def _completed(text: str, prompt: str, entry_point: str, how: ReadingOptions) ->
     return Answer(found.source, (*given.edits, *found.edits))
 
 
-def _stopped(found: Answer, rule: str, start: int = 0) -> Answer:
-    source = cut(found.source, STOPS[rule], start)
-    return found if source == found.source else Answer(source, (*found.edits, STOPPED))
+def _stopped(answer: Answer, rule: str, start: int = 0) -> Answer:
+    source = cut(answer.source, STOPS[rule], start)
+    return answer if source == answer.source else Answer(source, (*answer.edits, STOPPED))
 
 
 def read(
     path: Path, tasks: Iterable[Task], how: ReadingOptions | None = None, *, beyond: Sequence[Task] = ()
 ) -> Samples:
-    """Read samples for tasks; a record that makes no program is told, and the rest counts.
+    """Read samples for tasks; report records without a program.
 
-    Samples of tasks `beyond` those that are asked about are left out.
+    Samples of tasks in `beyond` are left out.
     """
     how = how or ReadingOptions()
     form = form_of(how)
@@ -147,11 +147,11 @@ def read(
 
 
 def records_of(record: Fields) -> Iterator[Fields]:
-    """Yield a record of each program that a record holds; LiveCodeBench keeps those of a task in one."""
+    """Yield one record per program of a record; LiveCodeBench has all programs of a task in one."""
     several = next((name for name in _ANSWERS if isinstance(record.values.get(name), list)), "")
     if several:
         if not (texts := list(_flat(record.values[several]))):
-            raise FieldError(f"field '{several}' holds no text")
+            raise FieldError(f"field '{several}' has no text")
         yield from (Fields({**record.values, several: text}) for text in texts)
         return
     if "code_list" not in record:
@@ -166,7 +166,7 @@ def records_of(record: Fields) -> Iterator[Fields]:
 
 
 def _flat(value: Any) -> Iterator[Any]:
-    """Yield what lists within lists hold."""
+    """Yield the items of nested lists."""
     if isinstance(value, list):
         for each in value:
             yield from _flat(each)
@@ -175,7 +175,7 @@ def _flat(value: Any) -> Iterator[Any]:
 
 
 def references(tasks: Iterable[Task]) -> Samples:
-    """Return the tasks' own references as programs; a task without one is told."""
+    """Return the tasks' references as programs; report tasks without one."""
     tasks = tuple(tasks)
     programs = tuple(
         Program(task.id, _behind_prelude(task, task.reference), f"{task.id}#reference")
@@ -200,7 +200,7 @@ def _program(record: Fields, task: Task, name: str, how: ReadingOptions) -> Prog
 
 
 def _prelude(task: Task, source: str) -> str:
-    """Return what the benchmark of a task puts before each of its programs; numpy, which is dear, where it is used."""
+    """Return the prelude that the benchmark of a task adds to programs, with numpy only if it is used."""
     name = task.tags.get("numpy", "")
     uses_numpy = name and re.search(rf"\b{name}\.", source) and "numpy" not in source
     imports = f"import numpy as {name}; " if uses_numpy else ""
@@ -208,7 +208,7 @@ def _prelude(task: Task, source: str) -> str:
 
 
 def _behind_prelude(task: Task, source: str) -> str:
-    """Return a program behind its prelude; what imports from `__future__` comes first, as Python wants it."""
+    """Return a program with its prelude, below any import from `__future__`, as Python requires."""
     prelude = _prelude(task, source)
     if not prelude or "__future__" not in source:
         return prelude + source
@@ -224,13 +224,13 @@ def _behind_prelude(task: Task, source: str) -> str:
 
 
 def _body(source: str, name: str) -> int:
-    """Return where the line that defines a function ends; where there is none, the end, so that nothing is cut."""
+    """Return the end of the line that defines a function; without one the end of the text, so that nothing is cut."""
     found = re.search(rf"^def\s+{re.escape(name)}\b.*$", source, re.MULTILINE) if name else None
     return found.end() if found else len(source)
 
 
 class _Book:
-    """Tasks by their ids as samples write them: exactly, in other letters, or by the number alone."""
+    """An index of tasks by the ids in samples: exact, in another case, or the number alone."""
 
     def __init__(self, tasks: Iterable[Task]) -> None:
         self._tasks = {task.id: task for task in tasks}

@@ -1,4 +1,4 @@
-"""Make tests of the doctests in a text.
+"""Turn the doctests in a text into tests.
 
 A call of plain values becomes a call; any other expression becomes an assert for the sandbox, after the statements that
 stand before it. An example that raises, or prints something other than a value, makes no test.
@@ -19,7 +19,7 @@ _MAX_EXAMPLE_CHARS: Final = 2000
 
 
 def doctests_in(text: str, name: str) -> tuple[str, list[Call | Script]]:
-    """Return the text without its doctests, and the tests that they are."""
+    """Return the text without its doctests, and their tests."""
     found: list[Call | Script] = []
     setup: list[str] = []
     rest: list[str] = []
@@ -36,7 +36,7 @@ def doctests_in(text: str, name: str) -> tuple[str, list[Call | Script]]:
 
 
 def _parts(text: str, rest: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield what each prompt has, and what is shown below it; other lines go to the rest."""
+    """Yield the code of each prompt and the output below it; other lines are appended to the rest."""
     lines = text.splitlines()
     place = 0
     while place < len(lines):
@@ -55,14 +55,14 @@ def _parts(text: str, rest: list[str]) -> Iterator[tuple[str, str]]:
         yield "\n".join(source), "\n".join(wanted)
 
 
-def _test(tree: ast.expr, wanted: str, name: str, setup: list[str]) -> Call | Script | None:
+def _test(tree: ast.expr, expected: str, name: str, setup: list[str]) -> Call | Script | None:
     if not any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(tree)):
         return None
-    if isinstance(tree, ast.Compare) and wanted in {"", "True"}:
+    if isinstance(tree, ast.Compare) and expected in {"", "True"}:
         return _compared(tree, name, setup)
-    value = _value(wanted)
-    if isinstance(tree, ast.Call) and getattr(tree.func, "id", "") == "print" and len(tree.args) == 1 and wanted:
-        return _script(f"str({ast.unparse(tree.args[0])})", wanted, setup)
+    value = _value(expected)
+    if isinstance(tree, ast.Call) and getattr(tree.func, "id", "") == "print" and len(tree.args) == 1 and expected:
+        return _script(f"str({ast.unparse(tree.args[0])})", expected, setup)
     if value is None:
         return None
     args = literal_arguments(tree, name)
@@ -70,26 +70,26 @@ def _test(tree: ast.expr, wanted: str, name: str, setup: list[str]) -> Call | Sc
 
 
 def _compared(tree: ast.Compare, name: str, setup: list[str]) -> Call | Script:
-    """Return the test of an expression that holds the comparison itself."""
+    """Return the test of an expression that is a comparison."""
     args, right = literal_arguments(tree.left, name), literal(ast.unparse(tree.comparators[0]))
     if args is not None and right and len(tree.ops) == 1 and isinstance(tree.ops[0], ast.Eq):
         return Call(args, right[0], ATOL)
     return Script("\n".join([*setup, f"assert {ast.unparse(tree)}"]))
 
 
-def _value(wanted: str) -> tuple[Any, int] | None:
-    """Return the value below a prompt: all of the text, else all of its first line, else what begins it."""
-    first, _, _ = wanted.partition("\n")
-    found = literal(wanted) or literal(first)
-    if found or not wanted:
+def _value(expected: str) -> tuple[Any, int] | None:
+    """Return the value below a prompt: the whole text, its first line, or the value that it begins with."""
+    first, _, _ = expected.partition("\n")
+    found = literal(expected) or literal(first)
+    if found or not expected:
         return found
-    begun = value_at(wanted, 0)
-    behind = wanted[begun[1] :].lstrip(" \t") if begun else ""
+    begun = value_at(expected, 0)
+    behind = expected[begun[1] :].lstrip(" \t") if begun else ""
     return begun if behind.startswith(("#", "\n", "(", "//")) else None
 
 
 def literal_arguments(tree: ast.AST, name: str) -> tuple[Any, ...] | None:
-    """Return the arguments of a call of a function, None where it is no such call or they are not all values."""
+    """Return the arguments of a call of a function; None for another expression or arguments that are not literals."""
     if not isinstance(tree, ast.Call) or getattr(tree.func, "id", "") != name or tree.keywords:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Find the examples of a function that a task's text shows, and those of standard input and output.
+"""Find the examples in a task's text: calls of a function, and samples of standard input and output.
 
 Doctests, asserts, `f(x) == y` and the like in prose, calls with their value on the next line, and `[1, 2] -> 3` or
 `Input: … Output: …` where the text never calls the function by name. Examples that contradict one another are left out;
@@ -62,27 +62,27 @@ def examples_in(task: Task) -> tuple[Test, ...]:
 
 
 def text_of(task: Task) -> str:
-    """Return what of a prompt is prose: the docstring of its function where it has one, else all of it."""
+    """Return the prose of a prompt: the docstring of its function, or else the whole prompt."""
     prompt = task.prompt[:MAX_PROMPT_CHARS]
     function = function_in(prompt, task.entry_point)
     return (function and ast.get_docstring(function)) or prompt
 
 
 def parameters(task: Task) -> int | None:
-    """Return how many parameters the prompt gives the function; None where it does not say."""
+    """Return how many parameters the function has in the prompt; None if it does not say."""
     function = function_in(task.prompt[:MAX_PROMPT_CHARS], task.entry_point)
     return len(function.args.args) if function else None
 
 
 def function_in(source: str, name: str) -> ast.FunctionDef | None:
-    """Return the last function of a name at the top of a program or prompt, None where there is none."""
+    """Return the last top-level function of a name in a program or prompt; None without one."""
     bodies = (parsed(source + tail).body for tail in ("", "\n    pass\n"))
     found = (node for body in bodies for node in reversed(body) if isinstance(node, ast.FunctionDef))
     return next((node for node in found if node.name == name), None)
 
 
 def _calls(text: str, name: str) -> Iterator[Call]:
-    """Yield each call of the function that the text gives a value for."""
+    """Yield each call of the function with a value in the text."""
     called = re.compile(rf"(?<![\w.]){re.escape(name)}[ \t]{{0,3}}(?=\()")
     for match in islice(called.finditer(text), _MAX_CALLS):
         args = arguments_at(text, match.end()) if _free(text, match.start()) else None
@@ -92,7 +92,7 @@ def _calls(text: str, name: str) -> Iterator[Call]:
 
 
 def _renamed(text: str, width: int | None) -> list[Call]:
-    """Return the calls of the first other name that the text shows values for: functions get renamed, texts do not."""
+    """Return the calls of the first other name with values in the text, for functions that were renamed later."""
     names = [match[1] for match in islice(_OTHER.finditer(text), _MAX_CALLS)]
     for name in list(dict.fromkeys(names))[:_MAX_NAMES]:
         if name not in _BUILT_IN and (calls := [call for call in _calls(text, name) if len(call.args) == (width or 1)]):
@@ -101,7 +101,7 @@ def _renamed(text: str, width: int | None) -> list[Call]:
 
 
 def _free(text: str, start: int) -> bool:
-    """Say whether what stands before a call leaves its value as it is."""
+    """Say whether the text before a call does not change its value."""
     line = text[max(0, start - 40) : start].rpartition("\n")[2]
     before = line.rstrip(" \t`")
     if before.endswith(("def", "not", "lambda")):
@@ -114,7 +114,7 @@ def _free(text: str, start: int) -> bool:
 
 
 def _value_after(text: str, end: int) -> tuple[Any, int] | None:
-    """Return the value that a call is said to have, or that stands alone on the next line."""
+    """Return the stated value of a call, or the value alone on the next line."""
     below = _BELOW.match(text, end)
     if below:
         value = value_at(text, below.end())
@@ -131,7 +131,7 @@ def _value_after(text: str, end: int) -> tuple[Any, int] | None:
 
 
 def _drop_contradictions(tests: list[Call | Script]) -> tuple[Test, ...]:
-    """Return each test once, and none of the calls that are said to return different things."""
+    """Return each test once, without calls that have contradictory values."""
     expected: dict[str, set[str]] = {}
     for test in tests:
         if isinstance(test, Call):

@@ -1,4 +1,4 @@
-"""Find the samples of standard input and output that a task's text shows.
+"""Find the samples of standard input and output in a task's text.
 
 A line is a heading when nothing but `Input`, `Output`, `Sample Input 2`, `Examples`, `Note` … stands on it between
 dashes, stars, hashes and colons. A bare `Input` counts as a sample only below a heading that says example or sample:
@@ -34,7 +34,7 @@ _ENDS: Final = re.compile(r"[ \t*]{0,8}(?:explanation|note|constraints)s?[ \d]{0
 
 
 def samples(text: str) -> tuple[Stdin, ...]:
-    """Return what the text shows a program reads and prints."""
+    """Return the samples of input and output in a text."""
     bare = ((side, block) for side, block in _blocks(text, shows=True) if _is_data(block))
     return _samples(_blocks(text)) or _samples(bare)
 
@@ -55,7 +55,7 @@ def _samples(blocks: Iterable[tuple[str, str]]) -> tuple[Stdin, ...]:
 
 
 def _is_data(block: str) -> bool:
-    """Say whether a block is what a program reads or prints, rather than what is said about it."""
+    """Say whether a block is input or output of a program, rather than a description of it."""
     lines = block.splitlines()
     return any(map(str.isdigit, block)) and not any(len(_WORD.findall(line)) > _MAX_LINE_WORDS for line in lines)
 
@@ -65,7 +65,7 @@ _MAX_LINE_WORDS: Final = 2
 
 
 def _blocks(text: str, *, shows: bool = False) -> Iterator[tuple[str, str]]:
-    """Yield what stands below each heading of a sample, with its side; all headings do where samples are shown."""
+    """Yield the text below each heading of a sample, with its side, input or output."""
     side = ""
     lines: list[str] = []
     for line in text.splitlines():

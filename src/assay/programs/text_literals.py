@@ -1,4 +1,4 @@
-"""Read the plain values that stand in a text, as Python or JSON writes them.
+"""Parse literal values in a text, in the syntax of Python or JSON.
 
 Nothing is evaluated: brackets and quotes are matched by hand, in one pass that gives up after `MAX_LITERAL_CHARS`, and
 `ast.literal_eval` reads what they enclose. Prose writes `true`, `false` and `null` for the constants.
@@ -31,7 +31,7 @@ Found = tuple[Any, int]
 
 
 def value_at(text: str, start: int) -> Found | None:
-    """Return the value that begins at a place, None where none does."""
+    """Return the value that begins at a position; None without one."""
     char = text[start : start + 1]
     if char in _CLOSES or _QUOTED.match(text, start):
         end = closing(text, start)
@@ -45,7 +45,7 @@ def value_at(text: str, start: int) -> Found | None:
 
 
 def arguments_at(text: str, start: int) -> Found | None:
-    """Return the arguments, all of them values, of the parentheses that open at a place."""
+    """Return the arguments in the parentheses at a position, if all are literals."""
     end = closing(text, start)
     if end < 0:
         return None
@@ -54,7 +54,7 @@ def arguments_at(text: str, start: int) -> Found | None:
 
 
 def closing(text: str, start: int) -> int:
-    """Return the place behind the bracket or quote that opens at a place, -1 where it stays open."""
+    """Return the position behind the bracket or quote that opens at a position; -1 if it is not closed."""
     limit = min(len(text), start + MAX_LITERAL_CHARS)
     if quoted := _QUOTED.match(text, start):
         return _behind_string(text, quoted.start(1), limit)
@@ -77,7 +77,7 @@ def closing(text: str, start: int) -> int:
 
 
 def literal(text: str) -> Found | None:
-    """Return the value that is the whole text, None where it is no value."""
+    """Return the value of a whole text; None if it is not a literal."""
     stripped = text.strip()
     return _read(stripped, len(text)) if stripped and len(stripped) <= MAX_LITERAL_CHARS else None
 

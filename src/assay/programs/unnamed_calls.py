@@ -1,4 +1,4 @@
-"""Find the examples in prose that show arguments and a result without the function's name, as in `[1, 2] -> 3`.
+"""Find examples in prose with arguments and a result, but without the function's name, as in `[1, 2] -> 3`.
 
 Only where a whole line reads that way, and only where as many values stand on its left as the function has parameters.
 """
@@ -33,13 +33,13 @@ _END: Final = re.compile(r"[ \t`*.,;\"']{0,8}(?:$|#|//|\()")
 
 
 def unnamed_calls_in(text: str, width: int | None) -> Iterator[Call]:
-    """Return the calls of a function of so many parameters; an unknown number is taken for one."""
+    """Return the calls of a function with this number of parameters, one if unknown."""
     lines = (line for line in _joined(text.splitlines()) if len(line) <= _MAX_LINE_CHARS)
     return islice(filter(None, (_call(line, width or 1) for line in lines)), MAX_EXAMPLES)
 
 
 def _joined(lines: list[str]) -> Iterator[str]:
-    """Yield the lines, a line of input with the line of output below it as one."""
+    """Yield the lines, with a line of input and the line of output below it joined."""
     waiting = ""
     for line in lines:
         returns = _RETURNS.match(line)
@@ -73,7 +73,7 @@ def _call(line: str, width: int) -> Call | None:
 
 
 def _spread(args: list[Any], line: str, place: int, width: int) -> Call | None:
-    """Return the call whose arguments stand in one pair of parentheses."""
+    """Return the call whose arguments are in one pair of parentheses."""
     is_spread = len(args) == 1 and isinstance(args[0], tuple) and len(args[0]) == width
     return _returning(list(args[0]), line, place) if is_spread else None
 

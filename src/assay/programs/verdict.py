@@ -52,32 +52,32 @@ class _Spec:
 
 
 class SpecCache:
-    """What judges are told; one of it serves all threads."""
+    """A cache of the specifications for judges, shared by all threads."""
 
     def __init__(self, read: Callable[[Task], bytes], most_bytes: int = MAX_MESSAGE_BYTES) -> None:
-        """Take what reads the tests of a task."""
+        """Take the function that reads the tests of a task."""
         self._read, self._most_bytes = read, most_bytes
-        self._kept: OrderedDict[tuple[int, str, str], _Spec] = OrderedDict()
+        self._specs: OrderedDict[tuple[int, str, str], _Spec] = OrderedDict()
         self._bytes = 0
         self._lock = Lock()
 
     def spec(self, task: Task, head: bytes) -> bytes:
-        """Return the head and the tests of a task, as the same object while it is asked for with one head.
+        """Return the head and the tests of a task, the same object for the same head.
 
         The tests may hold lists, so they are known by identity.
         """
         key = (id(task.tests), task.setup, task.entry_point)
         with self._lock:
-            kept = self._kept.get(key)
+            kept = self._specs.get(key)
         if kept is None or kept.head != head:
             tests = self._read(task) if kept is None else kept.whole[len(kept.head) :]
             kept = _Spec(task.tests, head, head + tests)
         with self._lock:
-            before = self._kept.pop(key, None)
-            self._kept[key] = kept
+            before = self._specs.pop(key, None)
+            self._specs[key] = kept
             self._bytes += len(kept.whole) - (len(before.whole) if before else 0)
             while self._bytes > self._most_bytes:
-                self._bytes -= len(self._kept.popitem(last=False)[1].whole)
+                self._bytes -= len(self._specs.popitem(last=False)[1].whole)
         return kept.whole
 
 
@@ -90,7 +90,7 @@ _WALL: Final = 3
 
 
 def job_of(task: Task, program: Program, *, limits: Limits | None = None, extent: Extent = "first failure") -> Job:
-    """Return the job that runs a program against the tests of its task, as far as asked.
+    """Return the job that runs a program against the tests of its task, to the given extent.
 
     Raises InputError for tests that cannot be read, or a task without any.
     """
@@ -107,7 +107,7 @@ def job_of(task: Task, program: Program, *, limits: Limits | None = None, extent
 def outcome_of(
     task: Task, program: Program, ended: Ended, *, distribution_of: Callable[[str], str] = lambda _: ""
 ) -> Outcome:
-    """Say what the end of a job means; `distribution_of` names what brings a module, empty for an unknown one."""
+    """Return the outcome of a finished job; `distribution_of` returns the distribution of a module, or empty."""
     verdict = _read(ended.verdict)
     if ended.ended == "broken":
         return Outcome(task.id, program.id, None, detail=_clean(f"the sandbox broke: {ended.detail}"))
@@ -141,7 +141,7 @@ def passed(ended: Ended) -> tuple[str, ...]:
 
 
 def unusable(task: Task) -> str:
-    """Return why the tests of a task cannot be posed, empty where they can."""
+    """Return why the tests of a task cannot be used; empty if they can."""
     try:
         job_of(task, Program(task.id, ""))
     except InputError as error:
@@ -150,12 +150,12 @@ def unusable(task: Task) -> str:
 
 
 def usable_tests(task: Task, tests: Iterable[Test]) -> tuple[Test, ...]:
-    """Return those tests that can be posed about the function of a task."""
+    """Return the tests that can be used for the function of a task."""
     return tuple(test for test in tests if not unusable(replace(task, tests=(test,))))
 
 
 def _head(task: Task, extent: Extent) -> bytes:
-    """Return what a judge is told before the tests: how the answers count, and how far the tests go."""
+    """Return the head of a specification: how answers are compared, and how far the tests go."""
     loose, sealed = task.tags.get("values") == "json", task.tags.get("code") == "sealed"
     official = next((name for name in PRINTS if name == task.tags.get("compare")), "")
     goes = {"official": official, "survey": extent == "survey", "every_test": extent == "every test"}
@@ -187,7 +187,7 @@ def _test_spec(task: Task, number: int, test: Test) -> dict[str, Any]:
                 pack(text)
                 return {"kind": "stdin", "text": text, "expected": expected}
     except (SyntaxError, ValueError, RecursionError, MemoryError, NotPlainData) as error:
-        raise InputError(f"test {number} of task {task.id} cannot be used: {error}; mend or leave it out") from error
+        raise InputError(f"test {number} of task {task.id} cannot be used: {error}; fix or leave it out") from error
     assert_never(test)
 
 
@@ -203,13 +203,13 @@ def _finding(ended: Ended, verdict: dict[str, Any]) -> TestFinding:
 
 
 def _fills_output(ended: Ended, verdict: dict[str, Any]) -> bool:
-    """Say whether printing came to the end of its file before anybody looked: which comes first is chance."""
+    """Say whether output filled its file before the limit was checked, which is a matter of timing."""
     fills = len(ended.stdout) >= Limits().output_kb << 10
     return fills and str(verdict.get("detail", "")).endswith(os.strerror(errno.EFBIG))
 
 
 def _why_gone(ended: Ended, verdict: dict[str, Any]) -> str:
-    """Say what became of a program whose tests did not end."""
+    """Explain the end of a program whose tests did not finish."""
     if ended.ended in _BROKEN_LIMITS:
         return _BROKEN_LIMITS[ended.ended]
     if os.WIFSIGNALED(ended.status):
@@ -230,7 +230,7 @@ _BROKEN_LIMITS: Final = {
 
 
 def _read(raw: bytes) -> dict[str, Any]:
-    """Return the last verdict that is whole: a judge that goes on writes what it knows before."""
+    """Return the last complete verdict: a judge that continues writes its verdict so far first."""
     for line in reversed(raw.splitlines()):
         with suppress(ValueError):
             verdict = json.loads(line)
@@ -240,5 +240,5 @@ def _read(raw: bytes) -> dict[str, Any]:
 
 
 def _clean(text: str) -> str:
-    """Return text that UTF-8 can say: halves of characters are written out."""
+    """Return text that is valid UTF-8, with lone surrogates escaped."""
     return text.encode("utf-8", "backslashreplace").decode()

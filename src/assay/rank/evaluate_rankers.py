@@ -125,7 +125,7 @@ def evaluate(
     predicted: list[FaultPrediction] = []
     for size in plan.sizes:
         plain, runs = _runs([ranker.name for ranker in rankers], plan, size)
-        large = {name: group for name, group in groups.items() if sum(each.n for each in group) >= size}
+        large = {name: group for name, group in groups.items() if _sample_count(group) >= size}
         for done, (name, group) in enumerate(large.items(), 1):
             _measure(book[name], group, size, plan, rankers, runs, plain)
             _say(report, size, done, len(large))
@@ -148,6 +148,10 @@ def _runs(names: Sequence[str], plan: EvaluationOptions, size: int) -> tuple[_Ru
 def _say(report: Progress | None, size: int, done: int, total: int) -> None:
     if report:
         report(f"pools of {size}" if size else "pools", done, total)
+
+
+def _sample_count(group: Iterable[Example]) -> int:
+    return sum(each.n for each in group)
 
 
 def draw_pool(group: Sequence[Example], size: int, draw: int, seed: int) -> list[Example]:
@@ -194,7 +198,8 @@ def _measure(  # noqa: PLR0913, PLR0917  each is one thing
 
 def _add(run: _Run, task: str, pools: Sequence[Sequence[Judged]]) -> None:
     for measure, per_task in run.per_task.items():
-        values = [value for value in (passk.at(pool, measure) for pool in pools) if not isnan(value)]
+        found = [passk.at(pool, measure) for pool in pools]
+        values = [value for value in found if not isnan(value)]
         per_task[task] = sum(values) / len(values) if values else nan
 
 

@@ -11,7 +11,7 @@ import ast
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Final, cast
 
 from assay.faults import Fault
@@ -84,8 +84,7 @@ def _argument_kinds(function: ast.FunctionDef | None, calls: Iterable[Call]) -> 
     if any(hints):
         return hints
     rows = [tuple(type(value).__name__ for value in call.args) for call in calls]
-    widest = max(map(len, rows), default=0)
-    columns = [{row[place] for row in rows if place < len(row)} for place in range(widest)]
+    columns = [{*column} - {""} for column in zip_longest(*rows, fillvalue="")]
     return tuple(column.pop() if len(column) == 1 else "" for column in columns)
 
 

@@ -81,7 +81,8 @@ class NeuralRanker:
         sources: dict[tuple[str, str], int] = {}
         rows: list[TokenRow] = []
         for task, programs in pools:
-            new = [each for each in dict.fromkeys(one.source for one in programs) if (task.prompt, each) not in sources]
+            texts = dict.fromkeys(program.source for program in programs)
+            new = [text for text in texts if (task.prompt, text) not in sources]
             sources |= {(task.prompt, source): len(rows) + at for at, source in enumerate(new)}
             rows += self._reader.rows(task.prompt, new)
         said = opinions(self._runner, rows, self._about.layout.padding, self._size)

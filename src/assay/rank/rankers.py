@@ -180,7 +180,8 @@ class SharedRanker:
     def rank_many(self, pools: Sequence[Pool]) -> list[list[Ranked]]:
         """Return the ranking of each program of several pools."""
         keys = [(task, tuple(programs)) for task, programs in pools]
-        self._cache = [(key, ranked) for key, ranked in self._cache if any(key[0] == task for task, _ in keys)]
+        tasks = [task for task, _ in keys]
+        self._cache = [(key, ranked) for key, ranked in self._cache if key[0] in tasks]
         missing = [key for key in keys if self._recall(key) is None]
         self._cache += zip(missing, ranked_pools(self._ranker, missing), strict=True)
         return [list(self._recall(key) or ()) for key in keys]

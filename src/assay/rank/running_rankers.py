@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 from assay.cage.job import Limits
 from assay.corpus.python_syntax import parse_python
 from assay.faults import Fault
-from assay.programs.answers import Input, ProgramAnswer, answers, askable
+from assay.programs.answers import Input, ProgramAnswer, answers, is_askable
 from assay.programs.execute import Execution, executions
 from assay.programs.shown_doctests import literal_arguments
 from assay.programs.shown_examples import examples_in
@@ -344,7 +344,7 @@ class AgreementRanker:
         distinct, counts = _distinct(programs)
         examples = examples_in(task) or calls_in(distinct, task.entry_point)
         made = made_inputs(task, examples, most=self._inputs, seed=self._seed)
-        inputs = [each for each in made if askable(each)]
+        inputs = [each for each in made if is_askable(each)]
         rows = list(answers(task.entry_point, distinct, inputs, self._runner, self._limits))
         fair = _fair(rows)
         known = {
@@ -387,9 +387,9 @@ def _distinct(programs: Sequence[Program]) -> tuple[list[Program], list[int]]:
 
 def _fair(rows: Sequence[Row]) -> list[int]:
     """Return the inputs that most programs answer; all if there are none."""
-    columns = list(zip(*rows, strict=True))
-    fair = [at for at, column in enumerate(columns) if sum(each.fault is None for each in column) > len(rows) * _MOSTLY]
-    return fair or list(range(len(columns)))
+    answered = [sum(each.fault is None for each in column) for column in zip(*rows, strict=True)]
+    fair = [at for at, count in enumerate(answered) if count > len(rows) * _MOSTLY]
+    return fair or list(range(len(answered)))
 
 
 def _broken(row: Row, fair: Sequence[int]) -> tuple[Fault | None, int]:

@@ -150,7 +150,7 @@ class BucketBlobs:
         return TaggedBytes(data, _tag(made))
 
     def list(self) -> Sequence[BlobEntry]:
-        """Return what is there."""
+        """List all entries."""
         now = datetime.now(UTC)
         with _naming_refusals(self.place):
             found = obstore.list_with_delimiter(self._store, self._prefix.rstrip("/"))["objects"]

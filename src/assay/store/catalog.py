@@ -304,7 +304,7 @@ class Blobs(Protocol):
         """Replace exactly these bytes, or create the blob for None; raise Overtaken if it has changed."""
 
     def list(self) -> Sequence[BlobEntry]:
-        """Return what is there."""
+        """List all entries."""
 
     def delete(self, names: Iterable[str]) -> None:
         """Remove some names, whether they are there or not."""
@@ -355,7 +355,7 @@ class LocalBlobs:
         return _tagged(data)
 
     def list(self) -> Sequence[BlobEntry]:
-        """Return what is there."""
+        """List all entries."""
         now = time.time()
         with os.scandir(self.folder) as entries:
             files = [(entry.name, entry.stat()) for entry in entries if entry.is_file(follow_symlinks=False)]

@@ -153,7 +153,8 @@ _Pairs = Mapping[tuple[str, str], Sequence[Judgment]]
 
 def facts_of(truth: Truth) -> dict[str, Any]:
     """Return the distributions of grades, answers and judges."""
-    right = Counter(query for query, _ in {(each.query_id, each.target) for each in truth.judgments if each.grade > 0})
+    pairs = {(each.query_id, each.target) for each in truth.judgments if each.grade > 0}
+    right = Counter(query for query, _ in pairs)
     answers = [right[query.id] for query in truth.queries] or [0]
     grades = Counter(judgment.grade for judgment in truth.judgments)
     return {

@@ -51,7 +51,7 @@ def is_test(path: str) -> bool:
 
 
 def is_aside(path: str) -> bool:
-    """Say whether a file is no useful answer, by its path: a changelog, an example, a copy, a translation."""
+    """Say whether a file is unsuitable as an answer, by its path: a changelog, an example, a copy, a translation."""
     return _ASIDE.search(path) is not None
 
 

@@ -144,7 +144,7 @@ def first_sentence(unit: Chunk, lines: tuple[int, int] | None) -> str:
 
 
 def _untagged(unit: Chunk, lines: tuple[int, int] | None) -> str:
-    """Return a documentation up to the first tag, such as `@param`, after which comments are not prose."""
+    """Return a documentation up to the first tag, such as `@param`; in Python, all of it."""
     if lines is None or unit.language == "python":
         return unit.doc
     first = lines[0] - unit.start_line

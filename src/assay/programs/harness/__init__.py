@@ -1,1 +1,1 @@
-"""What runs inside the cage, standard library only: the program on one side, its tests on the other."""
+"""Run a program and its tests inside the cage, in two processes, with the standard library only."""

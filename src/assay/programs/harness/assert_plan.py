@@ -1,4 +1,4 @@
-"""Rewrite the asserts of test code so that they report what they saw, and compile it once per task.
+"""Rewrite the asserts of test code so that they report their operands, and compile it once per task.
 
 Each assert announces itself, passes the operands that matter through `@seen`, and fails through `@failed`; names with
 an `@` cannot clash. Operands are evaluated once, in their own order, so that a rewritten test does what it did.
@@ -76,18 +76,18 @@ _UNITTEST: Final = {
 
 @dataclass(slots=True)
 class Site:
-    """A place in an assert where the program's value meets what is expected of it."""
+    """A comparison in an assert of the program's value with the expected one."""
 
-    got: ast.expr
+    actual: ast.expr
     expected: ast.expr | None
     relation: str
-    """eq, ne, order, in (one of), contains, true, false, none, type, unknown; any: nobody knows which side is got."""
+    """eq, ne, order, in (one of), contains, true, false, none, type, unknown; any: either side may be actual."""
     direct: bool = True
-    """Whether `got` is the program's own value, rather than one made of it."""
+    """Whether `actual` is the program's own value, rather than one made of it."""
 
 
 def rewrite(tree: ast.Module, names: frozenset[str]) -> tuple[list[tuple[int, str, int]], list[tuple[str, bool]]]:
-    """Rewrite in place every assert of the tests; `names` are those that may hold the program's values.
+    """Rewrite every assert of the tests in place; `names` are those that may hold the program's values.
 
     Return line, text and owner of each assert, and the relation of each site with whether it is direct. The owner of an
     assert that is reached wherever a function, or the module, comes to its end is the line of that function,
@@ -109,7 +109,7 @@ class _Writer(ast.NodeTransformer):
         self.functions = 0
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
-        """Visit a function; one within another is called as often as that one likes."""
+        """Visit a function; an inner one may run any number of times."""
         is_coroutine = isinstance(node, ast.AsyncFunctionDef)
         self.functions, self.coroutines = self.functions + 1, self.coroutines + is_coroutine
         self._visit_owned(node, first_line(node) if self.functions == 1 else OF_NONE)
@@ -135,7 +135,7 @@ class _Writer(ast.NodeTransformer):
         test = self._watched(node.test, found)
         message = ast.Lambda(_NO_ARGUMENTS, node.msg or ast.Constant(None))
         fails = ast.Expr(_call(FAILED, message))
-        return [begin, self._spared(ast.copy_location(ast.If(ast.UnaryOp(ast.Not(), test), [fails], []), node))]
+        return [begin, self._go_on_after(ast.copy_location(ast.If(ast.UnaryOp(ast.Not(), test), [fails], []), node))]
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt | list[ast.stmt]:
         call = node.value
@@ -145,7 +145,7 @@ class _Writer(ast.NodeTransformer):
         begin = self._begin(node, call)
         if not name.startswith(("assertRaises", "assertWarns")):
             node.value = self._watched(call, self.finder.of_method(call, name))
-        return [begin, self._spared(node)]
+        return [begin, self._go_on_after(node)]
 
     def visit_With(self, node: ast.With) -> ast.stmt | list[ast.stmt]:
         calls = [item.context_expr for item in node.items if isinstance(item.context_expr, ast.Call)]
@@ -162,30 +162,30 @@ class _Writer(ast.NodeTransformer):
 
     visit_Try = visit_TryStar = _visit_guarded  # noqa: N815  as ast has them
 
-    def _spared(self, node: ast.stmt) -> ast.stmt:
-        """Let the tests go on after a statement that raises, where the recorder says so."""
+    def _go_on_after(self, node: ast.stmt) -> ast.stmt:
+        """Wrap a statement so that the tests continue after an exception if the recorder says so."""
         if self.coroutines:
             return node
         ends = ast.If(ast.UnaryOp(ast.Not(), _call(SPARED)), [ast.Raise()], [])
         return ast.copy_location(ast.Try([node], [ast.ExceptHandler(None, None, [ends])], [], []), node)
 
-    def _begin(self, node: ast.stmt, shown: ast.expr) -> ast.stmt:
-        self.asserts.append((node.lineno, ast.unparse(shown)[:300], self.owner))
+    def _begin(self, node: ast.stmt, condition: ast.expr) -> ast.stmt:
+        self.asserts.append((node.lineno, ast.unparse(condition)[:300], self.owner))
         return ast.copy_location(ast.Expr(_call(BEGIN, ast.Constant(len(self.asserts) - 1))), node)
 
-    def _watched(self, test: ast.expr, found: list[Site]) -> ast.expr:
+    def _watched(self, test: ast.expr, sites: list[Site]) -> ast.expr:
         replaced: dict[ast.expr, ast.expr] = {}
-        for site in found:
+        for site in sites:
             number = len(self.sites)
             self.sites.append((site.relation, site.direct))
-            for role, operand in ((GOT, site.got), (EXPECTED, site.expected)):
+            for role, operand in ((GOT, site.actual), (EXPECTED, site.expected)):
                 if operand is not None and not isinstance(operand, ast.Starred) and operand not in replaced:
                     replaced[operand] = _call(SEEN, ast.Constant(number), ast.Constant(role), operand)
         return cast(ast.expr, _Replacer(replaced).visit(test))
 
 
 class _Replacer(ast.NodeTransformer):
-    """Put calls in the place of the operands that they wrap."""
+    """Replaces operands by calls that wrap them."""
 
     def __init__(self, replaced: dict[ast.expr, ast.expr]) -> None:
         self.replaced: dict[Any, Any] = replaced
@@ -197,7 +197,7 @@ class _Replacer(ast.NodeTransformer):
 
 @dataclass(frozen=True, slots=True)
 class _Finder:
-    """Finds where the program's value meets the expected one, as deep in the expression as that is."""
+    """Finds the comparisons of the program's value with the expected one, at any depth of an expression."""
 
     names: frozenset[str]
 
@@ -237,7 +237,7 @@ class _Finder:
         return found
 
     def _deeper(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> list[Site]:
-        """Return what lies inside a side that is a distance, a type or a truth value of its own."""
+        """Return the sites inside a side that is a distance, a type or a truth value."""
         if distance := self._distance(left) or self._distance(right):
             return [distance]
         if isinstance(left, ast.Call) and name_of(left.func) == "type" and len(left.args) == 1:
@@ -257,7 +257,7 @@ class _Finder:
         return False
 
     def _distance(self, node: ast.expr) -> Site | None:
-        """Find `a - b` under `abs`, a norm or a square: how near the program came."""
+        """Find `a - b` under `abs`, a norm or a square: the distance to the expected value."""
         for outer in ast.walk(node):
             match outer:
                 case ast.Call(func=function) if name_of(function) in _DISTANCE and not self._is_program(outer):
@@ -290,7 +290,7 @@ class _Finder:
         return [self._alone(argument, "unknown") for argument in mine[:1]]
 
     def _quantified(self, node: ast.expr) -> list[Site]:
-        """Look into `all(… for … in …)`: at lists walked together, else at the one walked, else at each item."""
+        """Return the sites of `all(… for … in …)`: of lists in `zip`, of the one iterated, or of each item."""
         if not isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp):
             return [self._alone(node, "unknown")]
         for loop in node.generators:
@@ -313,7 +313,7 @@ class _Finder:
         return Site(left, right, f"any {relation}", self._is_program(left))
 
     def _is_program(self, node: ast.expr) -> bool:
-        """Say whether the expression is a value of the program, and not one made of it."""
+        """Say whether the expression is a value of the program itself, not one computed from it."""
         match node:
             case ast.Name(id=name):
                 return name in self.names
@@ -325,18 +325,18 @@ class _Finder:
 
 
 def _sides(test: ast.expr) -> list[Site]:
-    """Return the two sides of a comparison in which no name is known to be the program's."""
+    """Return the sides of a comparison without a name of the program."""
     match test:
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             return [Site(left, right, f"any {_RELATIONS.get(type(op), 'order')}", direct=False)]
     return []
 
 
-def _negated(found: list[Site]) -> list[Site]:
-    for site in found:
+def _negated(sites: list[Site]) -> list[Site]:
+    for site in sites:
         prefix, relation = ("any ", site.relation[4:]) if site.relation.startswith("any ") else ("", site.relation)
         site.relation = prefix + _SWAPPED.get(relation, "unknown")
-    return found
+    return sites
 
 
 def _guard() -> ast.withitem:
@@ -370,16 +370,16 @@ _PLAIN_FIELDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ScriptPlan:
-    """Test code ready to run."""
+    """Compiled test code, with what the harness needs to know about it."""
 
     code: CodeType
     asserts: Sequence[tuple[int, str, int]]
     """Line, text and owner of each (`asserts`)."""
     sites: Sequence[tuple[str, bool]]
     names: frozenset[str]
-    """What the program has to bring."""
-    called: frozenset[str]
-    """Those of them that are called by their name."""
+    """Names that the program must define."""
+    called_names: frozenset[str]
+    """Those of them that the tests call by name."""
     libraries: Sequence[tuple[str, str, Sequence[str]]]
     """Names that mean a library, whatever the program calls so (`libraries`)."""
     uses_library: bool
@@ -398,7 +398,7 @@ class ScriptPlan:
 
 
 def script_plan(source: str, entry: str) -> ScriptPlan:
-    """Read test code and make it ready to run; raise SyntaxError where it is none."""
+    """Analyze and compile test code; raise SyntaxError if it does not parse."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(source, TESTS_FILE)
@@ -426,7 +426,7 @@ def script_plan(source: str, entry: str) -> ScriptPlan:
 
 
 def packed(plan: ScriptPlan, source: str, entry: str) -> dict[str, Any]:
-    """Return a plan as JSON can say it."""
+    """Return a plan as JSON."""
     return {
         **{name: getattr(plan, name) for name in _PLAIN_FIELDS},
         "kind": "script",
@@ -435,28 +435,30 @@ def packed(plan: ScriptPlan, source: str, entry: str) -> dict[str, Any]:
         "magic": _MAGIC,
         "code": base64.b64encode(marshal.dumps(plan.code)).decode(),
         "names": sorted(plan.names),
-        "called": sorted(plan.called),
+        "called": sorted(plan.called_names),
         "outline": astuple(plan.outline),
     }
 
 
 def unpacked(spec: dict[str, Any]) -> ScriptPlan:
-    """Return the plan again, made of its source where another Python made it."""
+    """Return the plan in JSON, rebuilt from source if another Python version packed it."""
     if spec["magic"] != _MAGIC:
         return script_plan(spec["source"], spec["entry"])
     code = marshal.loads(base64.b64decode(spec["code"]))  # noqa: S302 - ours, see the module
     tests, helpers, calls, skips_by_program = spec["outline"]
     found = Outline(tuple(map(tuple, tests)), tuple(helpers), tuple(calls), skips_by_program)
     plain = {name: spec[name] for name in _PLAIN_FIELDS}
-    return ScriptPlan(code, names=frozenset(spec["names"]), called=frozenset(spec["called"]), outline=found, **plain)
+    return ScriptPlan(
+        code, names=frozenset(spec["names"]), called_names=frozenset(spec["called"]), outline=found, **plain
+    )
 
 
 def packed_call(args: Sequence[Any], expected: object, atol: float) -> dict[str, Any]:
-    """Return a call as JSON can say it; raise NotPlainData for arguments that are no plain data."""
+    """Return a call as JSON; raise NotPlainData for arguments that are not plain data."""
     arguments = json.dumps(codec.pack(list(args)), separators=(",", ":"))
     return {"kind": "call", "args": arguments, "expected": codec.pack(expected), "atol": atol}
 
 
 def _imports_all(tree: ast.Module) -> bool:
-    """Say whether the tests import names that they do not write down, from elsewhere than the program."""
+    """Say whether the tests import all names of another module than the program."""
     return any(origin != MODULE and alias.name == "*" for origin, alias in imports(ast.walk(tree)))

@@ -1,4 +1,4 @@
-"""Ask an object of a program whether it equals a value, among values that it cannot equal as well.
+"""Ask an object of a program whether it equals a value, and check its answer with other values.
 
 An object with a hand-written `==` and no content that can be drawn can only be asked. One that would say yes to
 anything says yes to the others, too. They are made so that little tells the one that counts from them: numbers moved by
@@ -21,7 +21,7 @@ _MAX_MOVE: Final = 1000
 
 
 def says_equal(ask: Callable[[Any], bool], value: Any) -> bool:
-    """Say whether an object calls itself equal to a value and to none of some others."""
+    """Say whether an object claims to equal a value, and to equal none of some others."""
     others = [other for other in _others(value) if other != value]
     if len(others) < _OTHERS // 2:
         return False
@@ -31,7 +31,7 @@ def says_equal(ask: Callable[[Any], bool], value: Any) -> bool:
 
 
 def _is_called_equal(ask: Callable[[Any], bool], other: Any) -> bool:
-    """Ask about a value that nobody had to expect: an object that fails on it does not equal it."""
+    """Ask about an unexpected value: an object that raises does not equal it."""
     try:
         return ask(other)
     except Exception:  # noqa: BLE001 - the program's own comparison
@@ -39,11 +39,12 @@ def _is_called_equal(ask: Callable[[Any], bool], other: Any) -> bool:
 
 
 def _others(value: Any) -> list[Any]:
-    return [other for other in (_changed(value) for _ in range(_OTHERS)) if other is not None]
+    changed = [_changed(value) for _ in range(_OTHERS)]
+    return [other for other in changed if other is not None]
 
 
 def _changed(value: Any) -> Any:
-    """Return another value of the same kind, None where it is of no kind that is known."""
+    """Return another value of the same kind; None if the kind is unknown."""
     if type(value) in {int, Fraction, Decimal, float, complex}:
         return value + _chance.choice((-1, 1)) * _chance.randint(1, _MAX_MOVE)
     if type(value) is str:

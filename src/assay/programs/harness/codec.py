@@ -49,11 +49,11 @@ class TooLarge(NotPlainData):
 
 
 class Gone(BaseException):
-    """The other side closed the channel, or sent what is no message; nothing that tests catch."""
+    """The other side closed the channel or sent an invalid message; a BaseException, so that tests do not catch it."""
 
 
-class Drawn:
-    """The items of an iterator that lived on the other side: an iterator again, equal to nothing else."""
+class RemoteIterator:
+    """The items of an iterator of the other side, as an iterator again."""
 
     def __init__(self, kind: str, items: list[Any]) -> None:
         self.kind = kind
@@ -70,7 +70,7 @@ class Drawn:
 
 
 class Opaque:
-    """Something of the program that is no plain data."""
+    """A value of the program that is not plain data."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: an object of the program>"
@@ -78,7 +78,7 @@ class Opaque:
 
 @contextmanager
 def deeply() -> Iterator[None]:
-    """Allow what is nested deep: only for what the usual limit was too low for."""
+    """Raise the recursion limit, for values that exceed the usual one."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _RECURSION))
     try:
@@ -88,7 +88,7 @@ def deeply() -> Iterator[None]:
 
 
 def _with_depth(work: Callable[[], _Value]) -> _Value:
-    """Return the result of some work; only where the usual limit was too low, it may nest deep."""
+    """Do some work; if the usual recursion limit is too low, again with a higher one."""
     try:
         return work()
     except RecursionError:
@@ -102,44 +102,44 @@ Find = Callable[[Any], Any]
 _NESTING = frozenset({list, dict})
 
 
-def unpack(packed: Any, find: Find | None = None, known: Sequence[Any] = ()) -> Any:
-    """Return the value again; raise Gone for what `pack` never makes. `known` are containers that both sides have."""
+def unpack(packed: Any, find: Find | None = None, shared: Sequence[Any] = ()) -> Any:
+    """Return the packed value; raise Gone if `pack` never makes it. `shared` are containers that both sides have."""
     kind = type(packed)
     if kind not in _NESTING:
         return packed
     if kind is list and is_flat(packed):
         return packed[:]
     try:
-        return _with_depth(lambda: Unpacker(find, known).value(packed))
+        return _with_depth(lambda: Unpacker(find, shared).value(packed))
     except Exception as error:  # a forged message may do anything here
         raise Gone(f"an invalid message: {type(error).__name__}: {error}") from error
 
 
 def unpack_numbered(packed: Any, find: Find | None = None) -> tuple[Any, list[Any]]:
-    """Return the value again, and the containers in it in the order of their numbers."""
+    """Return the packed value, and the containers in it in the order of their numbers."""
     unpacker = Unpacker(find)
     with deeply():
-        return unpacker.value(packed), unpacker.made
+        return unpacker.value(packed), unpacker.containers
 
 
 class Unpacker:
-    """One message on its way in: the containers that were made so far, in the order of their numbers."""
+    """The state of unpacking one message: the containers so far, in the order of their numbers."""
 
-    def __init__(self, find: Find | None = None, known: Sequence[Any] = ()) -> None:
+    def __init__(self, find: Find | None = None, shared: Sequence[Any] = ()) -> None:
         self.find = find
-        self.known = known
-        self.made: list[Any] = []
+        self.shared = shared
+        self.containers: list[Any] = []
 
     def value(self, packed: Any) -> Any:
-        """Return a value; raises anything for a forged one."""
+        """Unpack a value; a forged one may raise any exception."""
         kind = type(packed)
         if kind is list:
             if _NESTING.isdisjoint(map(type, packed)):
                 made = packed[:]
-                self.made.append(made)
+                self.containers.append(made)
                 return made
             made = []
-            self.made.append(made)
+            self.containers.append(made)
             made += [self.value(item) for item in packed]
             return made
         if kind is not dict:
@@ -148,23 +148,23 @@ class Unpacker:
         return _UNPACKERS[tag](self, content)
 
     def items(self, packed: list[Any]) -> list[Any]:
-        """Return what a container holds."""
+        """Unpack the items of a container."""
         if type(packed) is not list:
             raise TypeError("items that are none")
         return packed if _NESTING.isdisjoint(map(type, packed)) else [self.value(item) for item in packed]
 
-    def fill(self, made: Any, content: Any) -> Any:
-        """Put pairs into a new mapping, which may be among them."""
-        self.made.append(made)
+    def fill(self, mapping: Any, content: Any) -> Any:
+        """Fill a new mapping with pairs, which may contain the mapping itself."""
+        self.containers.append(mapping)
         keys, values = content
         for key, value in zip(self.items(keys), self.items(values), strict=True):
-            made[key] = value
-        return made
+            mapping[key] = value
+        return mapping
 
-    def register(self, made: Any) -> Any:
-        """Give what was just made its number."""
-        self.made.append(made)
-        return made
+    def register(self, container: Any) -> Any:
+        """Number a new container, and return it."""
+        self.containers.append(container)
+        return container
 
 
 def _set(unpacker: Unpacker, items: Any) -> set[Any]:
@@ -199,15 +199,15 @@ def _find_object(unpacker: Unpacker, content: Any) -> Any:
     return unpacker.find(content)
 
 
-def _known(unpacker: Unpacker, number: Any) -> Any:
+def _shared_container(unpacker: Unpacker, number: Any) -> Any:
     if number < 0:
         raise IndexError(number)
-    return unpacker.known[number]
+    return unpacker.shared[number]
 
 
 _UNPACKERS: dict[str, Callable[[Unpacker, Any], Any]] = {
-    "A": _known,
-    "=": lambda unpacker, number: unpacker.made[number],
+    "A": _shared_container,
+    "=": lambda unpacker, number: unpacker.containers[number],
     "i": lambda _, digits: int(digits, 16),
     "u": lambda _, digits: bytes.fromhex(digits).decode("utf-8", "surrogatepass"),
     "b": lambda _, digits: bytes.fromhex(digits),
@@ -225,7 +225,7 @@ _UNPACKERS: dict[str, Callable[[Unpacker, Any], Any]] = {
     "K": lambda unpacker, items: dict.fromkeys(unpacker.items(items)).keys(),
     "V": lambda unpacker, items: dict(enumerate(unpacker.items(items))).values(),
     "I": lambda unpacker, content: dict(zip(*map(unpacker.items, content), strict=True)).items(),
-    "g": lambda unpacker, content: Drawn(str(content[0]), unpacker.items(content[1])),
+    "g": lambda unpacker, content: RemoteIterator(str(content[0]), unpacker.items(content[1])),
     "m": _unmade,
     "N": lambda unpacker, content: record_class(content[0], tuple(content[1]))(*unpacker.items(content[2])),
     "T": lambda _, name: named_type(name),
@@ -234,7 +234,7 @@ _UNPACKERS: dict[str, Callable[[Unpacker, Any], Any]] = {
 
 
 def is_flat(packed: list[Any]) -> bool:
-    """Say whether a packed list holds no container."""
+    """Say whether a packed list has no container in it."""
     return _NESTING.isdisjoint(map(type, packed))
 
 
@@ -249,25 +249,25 @@ Keep = Callable[[Any], Any]
 """What stands for an object that is no data; raises NotPlainData where nothing does."""
 
 
-def pack(value: object, keep: Keep | None = None, known: Sequence[Any] = ()) -> Any:
-    """Return the value as what JSON can say; raise NotPlainData for what cannot cross.
+def pack(value: object, keep: Keep | None = None, shared: Sequence[Any] = ()) -> Any:
+    """Return the value as JSON; raise NotPlainData if it cannot cross the channel.
 
-    Of `known` containers, which the other side has in the same order, only the number is said.
+    Of `shared` containers, which the other side has in the same order, only the number is sent.
     """
     kind = type(value)
     if kind in _DIRECT:
         return value
     if kind is int and -(1 << 62) < value < 1 << 62:  # type: ignore[operator]
         return value
-    return pack_numbered(value, keep, known)[0]
+    return pack_numbered(value, keep, shared)[0]
 
 
-def pack_numbered(value: object, keep: Keep | None = None, known: Sequence[Any] = ()) -> tuple[Any, list[Any]]:
-    """Return the same, and the containers in the value that may change, in the order of their numbers."""
+def pack_numbered(value: object, keep: Keep | None = None, shared: Sequence[Any] = ()) -> tuple[Any, list[Any]]:
+    """Return the value as JSON, and its containers that may change, in the order of their numbers."""
 
     def packed() -> tuple[Any, list[Any]]:
-        packer = _Packer(keep, known)
-        return packer.pack(value), packer.made
+        packer = _Packer(keep, shared)
+        return packer.pack(value), packer.containers
 
     try:
         return _with_depth(packed)
@@ -276,15 +276,15 @@ def pack_numbered(value: object, keep: Keep | None = None, known: Sequence[Any] 
 
 
 class _Packer:
-    """One value on its way out: what room is left, how deep it is, and the number of each container that may change."""
+    """The state of packing one value: remaining items, depth, and the number of each container that may change."""
 
-    def __init__(self, keep: Keep | None, known: Sequence[Any]) -> None:
+    def __init__(self, keep: Keep | None, shared: Sequence[Any]) -> None:
         self.keep = keep
-        self.known = {id(each): number for number, each in enumerate(known)}
+        self.shared = {id(each): number for number, each in enumerate(shared)}
         self.room = MAX_ITEMS
         self.depth = 0
         self.numbers: dict[int, int] = {}
-        self.made: list[Any] = []
+        self.containers: list[Any] = []
         self.alive: list[Any] = []
 
     def pack(self, value: Any) -> Any:
@@ -296,8 +296,8 @@ class _Packer:
             packer = _packer_of(kind)
         if packer in _ATOMIC:
             return packer(self, value)
-        if id(value) in self.known:
-            return {"A": self.known[id(value)]}
+        if id(value) in self.shared:
+            return {"A": self.shared[id(value)]}
         if id(value) in self.numbers:
             return {"=": self.numbers[id(value)]}
         if self.depth >= MAX_DEPTH:
@@ -310,18 +310,18 @@ class _Packer:
         return packed
 
     def leave(self, value: Any) -> Any:
-        """Let what is too deep stay where it is."""
+        """Refuse values nested too deep, which then stay on their side."""
         if self.keep is None:
             raise TooLarge(f"nested more than {MAX_DEPTH} deep")
         return self.keep(value)
 
     def number(self, value: Any) -> None:
-        """Give a value its number, as the other side will: before its parts, or after them where it is made of them."""
+        """Number a container like the other side: before its parts, or after them if it is built from them."""
         self.numbers[id(value)] = len(self.numbers)
-        self.made.append(value)
+        self.containers.append(value)
 
     def items(self, items: list[Any]) -> list[Any]:
-        """Pack what a container holds, all at once where its items need no care."""
+        """Pack the items of a container, all at once if they are plain."""
         self.room -= len(items) + 1
         if self.room < 0:
             raise TooLarge(f"more than {MAX_ITEMS} items")
@@ -372,7 +372,7 @@ def _mapping(packer: _Packer, items: Iterator[tuple[Any, Any]]) -> list[Any]:
     return [packer.items([key for key, _ in pairs]), packer.items([value for _, value in pairs])]
 
 
-def _drawn(packer: _Packer, value: Any) -> Any:
+def _pack_iterator(packer: _Packer, value: Any) -> Any:
     items = list(islice(value, MAX_DRAWN_ITEMS + 1))
     if len(items) > MAX_DRAWN_ITEMS:
         raise TooLarge(f"a {type(value).__name__} of more than {MAX_DRAWN_ITEMS} items")
@@ -381,10 +381,10 @@ def _drawn(packer: _Packer, value: Any) -> Any:
 
 
 def _iterator(packer: _Packer, value: Any) -> Any:
-    """Leave an iterator where it is; one that the tests hand in is drawn."""
+    """Pack an iterator: the program's stays there, one of the tests is consumed."""
     with suppress(NotPlainData):
         return _keep_object(packer, value)
-    return _drawn(packer, value)
+    return _pack_iterator(packer, value)
 
 
 def _keep_object(packer: _Packer, value: Any) -> Any:
@@ -394,7 +394,7 @@ def _keep_object(packer: _Packer, value: Any) -> Any:
 
 
 def _take_apart(packer: _Packer, value: Any) -> Any:
-    """Take a value apart as the table of its kind says."""
+    """Pack a value by the table entry of its kind."""
     kind: Any = type(value)
     name, base = base_of(kind)
     parts = KINDS[name].take(value, base)
@@ -443,7 +443,7 @@ _CONTAINERS = frozenset(_PACKERS[kind] for kind in (list, OrderedDict, Counter, 
 
 
 def _record(packer: _Packer, value: Any) -> Any:
-    """Pack a named tuple with its names: it is one again on the other side."""
+    """Pack a named tuple with its field names, so that the other side can rebuild it."""
     kind: Any = type(value)
     items = list(tuple.__iter__(value))
     if len(items) != len(kind._fields):
@@ -452,7 +452,7 @@ def _record(packer: _Packer, value: Any) -> Any:
 
 
 def _packer_of(kind: Any) -> Callable[[_Packer, Any], Any]:
-    """Return what packs a type that is not in the table: that of a known kind, of an iterator, of its base."""
+    """Return the packer of a type outside the table: by its kind, as an iterator, or by its base."""
     if behaves_otherwise(kind):
         return _keep_object
     if is_record(kind):
@@ -468,7 +468,7 @@ def _packer_of(kind: Any) -> Callable[[_Packer, Any], Any]:
 
 
 def _loads(text: str) -> Any:
-    """Return what a JSON text says, as `decode` does, which looks for `len` among builtins that tests may patch."""
+    """Parse JSON like `decode`, which would use `len` of builtins that tests may patch."""
     value, end = _scan(text)
     if end != len(text):
         raise ValueError(f"more than a value, at {end}")
@@ -483,11 +483,11 @@ class Channel:
         self._buffer = bytearray()
 
     def send(self, message: object) -> None:
-        """Send one message; raise TooLarge where it is too long, Gone where nobody listens."""
+        """Send one message; raise TooLarge if it is too long, Gone if the other side is closed."""
         self.post(_with_depth(lambda: _dumps(message)))
 
     def post(self, text: str) -> None:
-        """Send a message that is JSON already."""
+        """Send a message that is already JSON."""
         raw = text.encode("ascii")
         if len(raw) > MAX_BYTES:
             raise TooLarge(f"{len(raw)} bytes, more than {MAX_BYTES}")
@@ -497,7 +497,7 @@ class Channel:
             raise Gone(str(error)) from error
 
     def receive(self) -> Any:
-        """Return the next message; raise Gone at the end of the channel and for what is no message."""
+        """Return the next message; raise Gone at the end of the channel and for an invalid message."""
         (length,) = _LENGTH.unpack(self._take(_LENGTH.size))
         if length > MAX_BYTES:
             raise Gone(f"a message of {length} bytes, more than {MAX_BYTES}")

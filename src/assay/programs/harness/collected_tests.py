@@ -1,4 +1,4 @@
-"""Run test functions, `unittest` cases and what else pytest collects.
+"""Run test functions, `unittest` cases and other tests that pytest collects.
 
 Functions that pytest would call without any set-up are called here. For all else (classes, fixtures, marks, set-up and
 tear-down of any kind, skips, expected failures) pytest itself collects and runs, so that nothing is guessed: without
@@ -33,7 +33,7 @@ _RAN: Final = frozenset({0, 1, 2, 5})
 
 
 def _hook(*, tryfirst: bool = False, wrapper: bool = False) -> Callable[[Any], Any]:
-    """Mark a hook as `pytest.hookimpl` does, which is not there before tests need it."""
+    """Mark a hook like `pytest.hookimpl`, since pytest is not imported before tests need it."""
 
     def mark(function: Any) -> Any:
         function.pytest_impl = {"tryfirst": tryfirst, "wrapper": wrapper}
@@ -43,7 +43,7 @@ def _hook(*, tryfirst: bool = False, wrapper: bool = False) -> Callable[[Any], A
 
 
 def run_collected(namespace: Mapping[str, Any], but: Collection[str], recorder: Recorder) -> None:
-    """Run the tests among the names of a module, `but` some; raise what ends them."""
+    """Run the tests among the names of a module, `but` some; raise the exception that ends them."""
     own = {name: value for name, value in namespace.items() if name not in but and _is_of_tests(value)}
     tests = {name: value for name, value in own.items() if _is_collected(name, value)}
     around = not AROUND_MODULES.isdisjoint(own) or any(map(_is_fixture, own.values()))
@@ -63,7 +63,7 @@ def is_skip(error: BaseException) -> bool:
 
 
 def _is_of_tests(value: Any) -> bool:
-    """Say whether a value was not imported, nor brought by the program."""
+    """Say whether a value is defined in the tests, neither imported nor from the program."""
     return getattr(value, "__module__", TESTS) == TESTS
 
 
@@ -74,7 +74,7 @@ def _is_collected(name: str, value: Any) -> bool:
 
 
 def _is_plain(test: Any) -> bool:
-    """Say whether a test is a function without arguments, marks and decorators."""
+    """Say whether a test is a plain function, without arguments, marks and decorators."""
     if type(test) is not FunctionType or vars(test) or test.__code__.co_flags & _NOT_PLAIN:
         return False
     return test.__code__.co_name == test.__name__ and not test.__code__.co_argcount + test.__code__.co_kwonlyargcount
@@ -116,7 +116,7 @@ def _run_by_pytest(own: Mapping[str, Any], recorder: Recorder) -> None:
 
 
 class _Plugin:
-    """Has pytest run the tests of one module, and tells a recorder what comes of each."""
+    """A pytest plugin that runs the tests of one module, and reports each result to a recorder."""
 
     def __init__(self, module: ModuleType, recorder: Recorder) -> None:
         self._module, self._recorder = module, recorder
@@ -208,7 +208,7 @@ class _Plugin:
 
 
 def _name_of(item: Any) -> str:
-    """Return the name of a test as its source has it: with its classes, without its parameters."""
+    """Return the name of a test in its source: with its classes, without its parameters."""
     parts = item.nodeid.partition("::")[2].split("[")[0].split("::")
     return ".".join([*parts[:-1], getattr(item, "originalname", None) or item.name])
 
@@ -218,7 +218,7 @@ def _may_fail(item: Any) -> bool:
 
 
 def _is_marked(item: Any, report: Any) -> bool:
-    """Say whether a mark or decorator has a test skipped."""
+    """Say whether a mark or decorator skips a test."""
     marked = report.when == "setup" and any(item.get_closest_marker(name) for name in ("skip", "skipif"))
     return marked or _is_decorated(item, "__unittest_skip__")
 

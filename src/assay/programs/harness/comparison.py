@@ -52,50 +52,50 @@ _NUMBERS: Final = (bool, int, float, complex)
 _ARRAYS: Final = (list, tuple, dict, set, frozenset)
 
 
-def fault_of(got: object, expected: object) -> Fault:
-    """Return how an answer differs from the one that was expected; it does."""
-    got, expected = plain_number(got), plain_number(expected)
-    if got is None and expected is not None:
+def fault_of(actual: object, expected: object) -> Fault:
+    """Classify the difference of a wrong answer from the expected one."""
+    actual, expected = plain_number(actual), plain_number(expected)
+    if actual is None and expected is not None:
         return Fault.NONE_ERROR
-    if _is_empty(got) and not _is_empty(expected):
+    if _is_empty(actual) and not _is_empty(expected):
         return Fault.EMPTY_ERROR
-    return _fault_within(got, expected, 0)
+    return _fault_within(actual, expected, 0)
 
 
-def fault_where(relation: str, got: object, expected: object) -> Fault:
-    """Return the fault of an assert: how the program's value should have stood to the other one."""
-    return _RELATIONS[relation](got, expected) if relation in _RELATIONS else fault_of_unknown(got)
+def fault_where(relation: str, actual: object, expected: object) -> Fault:
+    """Return the fault of an assert, by the relation that the program's value should have to the other one."""
+    return _RELATIONS[relation](actual, expected) if relation in _RELATIONS else fault_of_unknown(actual)
 
 
-def fault_of_unknown(got: object) -> Fault:
-    """Return the fault of an answer of which nobody says what it should have been."""
-    if got is None:
+def fault_of_unknown(actual: object) -> Fault:
+    """Return the fault of an answer whose expected value is unknown."""
+    if actual is None:
         return Fault.NONE_ERROR
-    return Fault.EMPTY_ERROR if _is_empty(got) else Fault.INTENT_OTHER
+    return Fault.EMPTY_ERROR if _is_empty(actual) else Fault.INTENT_OTHER
 
 
 def plain_number(value: Any) -> Any:
-    """Return a scalar number of numpy as Python's own, and any other value, arrays too, as it is."""
+    """Convert a numpy scalar to a Python number; return any other value, also an array, unchanged."""
     is_scalar = type(value).__module__ == "numpy" and type(value).__name__ != "ndarray" and hasattr(value, "dtype")
     return value.item() if is_scalar and value.dtype.kind in "biufc" else value
 
 
-def _fault_within(got: Any, expected: Any, depth: int) -> Fault:
-    got, expected = plain_number(got), plain_number(expected)
-    kind = _kind(got)
+def _fault_within(actual: Any, expected: Any, depth: int) -> Fault:
+    actual, expected = plain_number(actual), plain_number(expected)
+    kind = _kind(actual)
     if kind != _kind(expected):
         return Fault.OUTPUT_TYPE_ERROR
     if kind == "number":
-        near = _gap(got, expected) <= SMALL_NUMBER
+        near = _gap(actual, expected) <= SMALL_NUMBER
         return Fault.INT_SMALL_ERROR if near else Fault.INT_LARGE_ERROR
-    if isinstance(got, str | bytes):
-        near = abs(len(got) - len(expected)) <= SMALL_TEXT
+    if isinstance(actual, str | bytes):
+        near = abs(len(actual) - len(expected)) <= SMALL_TEXT
         return Fault.STRING_SMALL_ERROR if near else Fault.STRING_LARGE_ERROR
-    if not (isinstance(got, _ARRAYS) and isinstance(expected, _ARRAYS)) or depth > _MAX_DEPTH:
+    if not (isinstance(actual, _ARRAYS) and isinstance(expected, _ARRAYS)) or depth > _MAX_DEPTH:
         return Fault.INTENT_OTHER
-    if len(got) != len(expected):
+    if len(actual) != len(expected):
         return Fault.LENGTH_ERROR
-    pair = _first_difference(got, expected)
+    pair = _first_difference(actual, expected)
     return _fault_within(*pair, depth + 1) if pair else Fault.INTENT_OTHER
 
 
@@ -113,40 +113,40 @@ def _is_empty(value: object) -> bool:
     return isinstance(value, _ARRAYS) and not value
 
 
-def _gap(got: complex, expected: complex) -> float:
+def _gap(actual: complex, expected: complex) -> float:
     try:
-        gap = abs(got - expected)
+        gap = abs(actual - expected)
     except OverflowError:
         return float("inf")
     return gap if gap == gap else float("inf")  # noqa: PLR0124 - not a number
 
 
-def _first_difference(got: Any, expected: Any) -> tuple[Any, Any] | None:
+def _first_difference(actual: Any, expected: Any) -> tuple[Any, Any] | None:
     if isinstance(expected, Mapping):
-        if any(key not in got for key in expected):
+        if any(key not in actual for key in expected):
             return None
-        pairs = [(got[key], value) for key, value in expected.items()]
+        pairs = [(actual[key], value) for key, value in expected.items()]
     elif isinstance(expected, AbstractSet):
-        pairs = list(zip(got - expected, expected - got, strict=True))
+        pairs = list(zip(actual - expected, expected - actual, strict=True))
         return pairs[0] if len(pairs) == 1 else None
     else:
-        pairs = list(zip(got, expected, strict=True))
+        pairs = list(zip(actual, expected, strict=True))
     return next((pair for pair in pairs if not same(*pair)), None)
 
 
 def same(left: object, right: object) -> bool:
-    """Compare two plain values; arrays and whatever cannot be compared differ."""
+    """Compare two plain values; arrays and incomparable values differ."""
     try:
         return bool(left == right)
     except Exception:  # noqa: BLE001 - a comparison that fails is no equality, whatever failed
         return False
 
 
-def _one_of(got: object, expected: object) -> Fault:
-    """Judge by the first alternative of the answer's own kind, else by the first."""
+def _one_of(actual: object, expected: object) -> Fault:
+    """Return the fault by the first alternative of the answer's kind, or else by the first one."""
     if isinstance(expected, str | bytes) or not isinstance(expected, Collection) or not expected:
-        return fault_of_unknown(got)
-    return fault_of(got, next((each for each in expected if _kind(each) == _kind(got)), next(iter(expected))))
+        return fault_of_unknown(actual)
+    return fault_of(actual, next((each for each in expected if _kind(each) == _kind(actual)), next(iter(expected))))
 
 
 _RELATIONS: Final[dict[str, Callable[[object, object], Fault]]] = {
@@ -165,17 +165,17 @@ _RELATIVE: Final = 1e-7
 _COLLECTIONS: Final = frozenset({list, tuple, set, frozenset})
 
 
-def near(got: Any, expected: Any, atol: float) -> bool:
-    """Say whether an answer is the expected one."""
-    got, expected = _plain(got, plain_number), _plain(expected, plain_number)
-    if not _same_kinds(got, expected, 0):
+def near(actual: Any, expected: Any, atol: float) -> bool:
+    """Say whether an answer equals the expected one, within a tolerance."""
+    actual, expected = _plain(actual, plain_number), _plain(expected, plain_number)
+    if not _same_kinds(actual, expected, 0):
         return False
-    got, expected = _plain(got, _listed), _plain(expected, _listed)
-    return same(got, expected) or (atol > 0 and _is_within(got, expected, atol, 0))
+    actual, expected = _plain(actual, _listed), _plain(expected, _listed)
+    return same(actual, expected) or (atol > 0 and _is_within(actual, expected, atol, 0))
 
 
 def _plain(value: Any, convert: Callable[[Any], Any]) -> Any:
-    """Return a value with what is numpy's in it converted, however deep; the same value where there is nothing."""
+    """Return a value with its numpy parts converted, at any depth; the same object if there are none."""
     if "numpy" not in sys.modules:
         return value
     if type(value) in _COLLECTIONS:
@@ -191,19 +191,19 @@ def _listed(value: Any) -> Any:
     return value.tolist() if _is_array(value) else value
 
 
-def _same_kinds(got: Any, expected: Any, depth: int) -> bool:
-    """Say whether no array meets something else, and no complex number a real one; other kinds `==` tells apart."""
-    if _is_array(got) or _is_array(expected):
-        return bool(_is_array(got) and _is_array(expected) and got.shape == expected.shape)
-    if isinstance(got, complex) or depth > _MAX_DEPTH:
+def _same_kinds(actual: Any, expected: Any, depth: int) -> bool:
+    """Say whether arrays face arrays, and complex numbers complex ones; `==` distinguishes other kinds."""
+    if _is_array(actual) or _is_array(expected):
+        return bool(_is_array(actual) and _is_array(expected) and actual.shape == expected.shape)
+    if isinstance(actual, complex) or depth > _MAX_DEPTH:
         return isinstance(expected, complex) or depth > _MAX_DEPTH
     pairs: Iterable[tuple[Any, Any]] = ()
-    if isinstance(got, list | tuple) and isinstance(expected, list | tuple):
-        pairs = zip(got, expected, strict=False)
-    elif isinstance(got, dict) and isinstance(expected, dict):
-        pairs = ((value, expected[key]) for key, value in got.items() if key in expected)
-    elif isinstance(got, set | frozenset) and isinstance(expected, set | frozenset):
-        return any(isinstance(one, complex) for one in expected) or not any(isinstance(one, complex) for one in got)
+    if isinstance(actual, list | tuple) and isinstance(expected, list | tuple):
+        pairs = zip(actual, expected, strict=False)
+    elif isinstance(actual, dict) and isinstance(expected, dict):
+        pairs = ((value, expected[key]) for key, value in actual.items() if key in expected)
+    elif isinstance(actual, set | frozenset) and isinstance(expected, set | frozenset):
+        return any(isinstance(one, complex) for one in expected) or not any(isinstance(one, complex) for one in actual)
     return all(_same_kinds(one, other, depth + 1) for one, other in pairs)
 
 
@@ -211,31 +211,31 @@ def _is_array(value: Any) -> bool:
     return type(value).__module__ == "numpy" and hasattr(value, "shape")
 
 
-def loosened(got: Any, expected: Any) -> tuple[Any, Any]:
-    """Return both as JSON has them: a tuple is a list, and a list of one thing that thing beside what is no list."""
-    got, expected = _as_json(got), _as_json(expected)
-    if isinstance(expected, list) and len(expected) == 1 and not isinstance(got, list):
+def loosened(actual: Any, expected: Any) -> tuple[Any, Any]:
+    """Return both as JSON: tuples as lists, an expected list of one item as that item if the answer is not a list."""
+    actual, expected = _as_json(actual), _as_json(expected)
+    if isinstance(expected, list) and len(expected) == 1 and not isinstance(actual, list):
         expected = expected[0]
-    return got, expected
+    return actual, expected
 
 
-def _is_within(got: Any, expected: Any, atol: float, depth: int) -> bool:
+def _is_within(actual: Any, expected: Any, atol: float, depth: int) -> bool:
     if isinstance(expected, float | complex):
-        return isinstance(got, int | float | complex) and _close(got, expected, atol)
-    if depth > _MAX_DEPTH or type(got) is not type(expected):
-        return same(got, expected)
-    if isinstance(expected, dict) and got.keys() == expected.keys():
-        return all(_is_within(got[key], value, atol, depth + 1) for key, value in expected.items())
-    if isinstance(expected, list | tuple) and len(got) == len(expected):
-        return all(_is_within(*pair, atol, depth + 1) for pair in zip(got, expected, strict=True))
-    return same(got, expected)
+        return isinstance(actual, int | float | complex) and _close(actual, expected, atol)
+    if depth > _MAX_DEPTH or type(actual) is not type(expected):
+        return same(actual, expected)
+    if isinstance(expected, dict) and actual.keys() == expected.keys():
+        return all(_is_within(actual[key], value, atol, depth + 1) for key, value in expected.items())
+    if isinstance(expected, list | tuple) and len(actual) == len(expected):
+        return all(_is_within(*pair, atol, depth + 1) for pair in zip(actual, expected, strict=True))
+    return same(actual, expected)
 
 
-def _close(got: complex, expected: complex, atol: float) -> bool:
+def _close(actual: complex, expected: complex, atol: float) -> bool:
     try:
-        if not (isfinite(got) and isfinite(expected)):
-            return got == expected
-        return bool(abs(got - expected) <= atol + _RELATIVE * abs(expected)) or got == expected
+        if not (isfinite(actual) and isfinite(expected)):
+            return actual == expected
+        return bool(abs(actual - expected) <= atol + _RELATIVE * abs(expected)) or actual == expected
     except OverflowError:
         return False
 
@@ -253,12 +253,12 @@ _MAX_NUMBER_CHARS = 400
 
 
 def lines_of(text: str) -> list[list[str]]:
-    """Return the words of each line that has some."""
+    """Return the words of each line that is not blank."""
     return [words for line in text.splitlines() if (words := line.split())]
 
 
 def differs(printed: str, expected: str) -> tuple[str, str] | None:
-    """Return the first lines that differ, an end as an empty line; None where there is no difference."""
+    """Return the first lines that differ, an empty line at an end; None if all are equal."""
     pairs = zip_longest(lines_of(printed), lines_of(expected), fillvalue=())
     for got, wanted in pairs:
         if len(got) != len(wanted) or not all(map(_same_word, got, wanted)):
@@ -267,19 +267,19 @@ def differs(printed: str, expected: str) -> tuple[str, str] | None:
 
 
 def parsed(text: str) -> list[list[Value] | str]:
-    """Return what was printed as values, as in table 13 of the paper: a line of numbers as a list, others as text."""
+    """Parse output as values, as in table 13 of the paper: a line of numbers is a list, any other is text."""
     lines = [(words, [_value(word) for word in words]) for words in lines_of(text)]
     return [" ".join(words) if any(isinstance(each, str) for each in values) else values for words, values in lines]
 
 
-def _same_word(got: str, wanted: str) -> bool:
-    if got == wanted:
+def _same_word(actual: str, expected: str) -> bool:
+    if actual == expected:
         return True
-    left, right = _value(got), _value(wanted)
+    left, right = _value(actual), _value(expected)
     if isinstance(left, str) or isinstance(right, str):
         return False
     if isinstance(right, int):
-        return Decimal(got) == right
+        return Decimal(actual) == right
     try:
         return isclose(left, right, rel_tol=1e-5, abs_tol=1e-8)
     except OverflowError:
@@ -304,12 +304,12 @@ _BRACKETS: Final[dict[type[Any], tuple[str, str]]] = {list: ("[", "]"), tuple: (
 
 
 def canonical(value: object) -> str:
-    """Return the text of a value."""
+    """Return the canonical text of a value."""
     return shortened(_text(value, 0))
 
 
 def canonical_lines(printed: str) -> str:
-    """Return the text of what a program printed: words and lines, numbers with a point within nine digits."""
+    """Return the canonical text of output: words and lines, decimal numbers within nine digits."""
     if len(printed) > _MAX_PRINTED_CHARS:
         return shortened("\n".join(map(" ".join, lines_of(printed))))
     lines = (line if isinstance(line, str) else " ".join(_text(each, 0) for each in line) for line in parsed(printed))
@@ -317,7 +317,7 @@ def canonical_lines(printed: str) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return a text, the end of a long one as a hash of the whole."""
+    """Return a text; of a long one, replace the end by a hash of the whole."""
     if len(text) <= MAX_SHOWN_CHARS:
         return text
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
@@ -335,7 +335,7 @@ def _text(value: Any, depth: int) -> str:  # noqa: PLR0911  # a kind of value ea
     if depth > _MAX_DEPTH:
         return "…"
     if isinstance(value, Opaque | Iterator):
-        return _drawn(value, depth)
+        return _object_text(value, depth)
     if isinstance(value, Mapping):
         pairs = sorted(f"{_text(key, depth + 1)}: {_text(each, depth + 1)}" for key, each in value.items())
         return f"{{{', '.join(pairs)}}}"
@@ -347,8 +347,8 @@ def _text(value: Any, depth: int) -> str:  # noqa: PLR0911  # a kind of value ea
     return f"{type(value).__name__} {value!r}"
 
 
-def _drawn(value: Any, depth: int) -> str:
-    """Return the text of an object: of what an iterator gives, if it has an end, else its class."""
+def _object_text(value: Any, depth: int) -> str:
+    """Return the text of an object: the items of a finite iterator, or else its class."""
     if not isinstance(value, Iterator):
         return f"<{type(value).__name__}>"
     drawn = list(islice(value, MAX_DRAWN_ITEMS + 1))

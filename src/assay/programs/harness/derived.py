@@ -1,4 +1,4 @@
-"""Say what values of a class are that a program derived from one of plain data: data, a named tuple, or an object.
+"""Classify values of a program's classes derived from plain data: data, a named tuple, or an object.
 
 With special methods of its own a value behaves unlike its base and stays an object. One that only has other methods, or
 more attributes, is the data. A named tuple is made again on the other side, where its fields have their names.
@@ -34,7 +34,7 @@ _TUPLE_BYTES: Final = tuple.__basicsize__ + 16
 
 @lru_cache(maxsize=512)
 def behaves_otherwise(kind: Any) -> bool:
-    """Say whether a class has special methods of its own, and a base of plain data; enumerations cross as data."""
+    """Say whether a class overrides special methods of a base of plain data; enumerations cross as data."""
     if issubclass(kind, Enum):
         return False
     own = list(takewhile(lambda each: not _is_of_library(each), kind.__mro__))
@@ -44,7 +44,7 @@ def behaves_otherwise(kind: Any) -> bool:
 
 @lru_cache(maxsize=512)
 def is_record(kind: Any) -> bool:
-    """Say whether `collections.namedtuple` made a class, or another that only adds fields and methods to such a one."""
+    """Say whether a class is a `collections.namedtuple`, or one that only adds fields and methods."""
     if not issubclass(kind, tuple) or kind.__basicsize__ > _TUPLE_BYTES or not any(map(_shows_names, kind.__mro__)):
         return False
     try:

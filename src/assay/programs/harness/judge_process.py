@@ -50,6 +50,7 @@ from assay.programs.harness.recorder import (
     FAILURE,
     MAX_TEXT_CHARS,
     NOTHING,
+    Comparison,
     Recorder,
     TestFinding,
     changed_code,
@@ -71,7 +72,7 @@ Answer = tuple[str, str, str, int]
 
 
 def observe(channel: Channel, spec: dict[str, Any], answers_fd: int) -> None:
-    """Ask the program at the other end of the channel each input of `spec`."""
+    """Run the program at the other end of the channel on each input of `spec`."""
     remote = Remote(channel, lambda _: None)
     try:
         failed = _loading(remote, spec["entry"])
@@ -80,13 +81,13 @@ def observe(channel: Channel, spec: dict[str, Any], answers_fd: int) -> None:
             return
         for given in spec["inputs"]:
             is_text = "stdin" in given
-            write_line(answers_fd, _printed(remote, given["stdin"]) if is_text else _called(remote, spec, given))
+            write_line(answers_fd, _printed(remote, given["stdin"]) if is_text else _call_entry(remote, spec, given))
     except Gone:
         return
 
 
 def _loading(remote: Remote, entry: str) -> Answer | None:
-    """Return why a function cannot be asked, None where it can or a whole program is."""
+    """Return why a function cannot be called; None if it can, or if a whole program is run."""
     try:
         is_there = not entry or remote.kind_of(entry) in {"function", "class"}
     except LoadFailed as error:
@@ -94,10 +95,10 @@ def _loading(remote: Remote, entry: str) -> Answer | None:
     return None if is_there else (FAILED, "", str(Fault.FUNCTION_NOT_FOUND), -1)
 
 
-def _called(remote: Remote, spec: dict[str, Any], given: dict[str, Any]) -> Answer:
-    """Call and write down what came; an iterator of the program may raise while it is drawn."""
+def _call_entry(remote: Remote, spec: dict[str, Any], request: dict[str, Any]) -> Answer:
+    """Call the function and return its answer; an iterator of the program may raise while it is consumed."""
     try:
-        value = remote.answer(remote.call_packed(spec["entry"], given["args"]))
+        value = remote.answer(remote.call_packed(spec["entry"], request["args"]))
         is_opaque = isinstance(value, Opaque) and not isinstance(value, Iterator)
         return OPAQUE if is_opaque else NONE if value is None else RETURNED, canonical(value), "", -1
     except Gone:
@@ -127,7 +128,7 @@ def _failure(kind: str, failure: dict[str, Any]) -> Answer:
 
 
 def write_line(file: int, answer: object) -> None:
-    """Write what JSON can say as one line, all of it."""
+    """Write a complete line of JSON."""
     line = json.dumps(answer).encode() + b"\n"
     while line:
         line = line[os.write(file, line) :]
@@ -137,7 +138,7 @@ MAX_PASSED: Final = 1000
 
 
 class OpenTests:
-    """Tests that were read, for one program after the other."""
+    """Parsed tests, for one program after another."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
         self._spec = spec
@@ -145,7 +146,7 @@ class OpenTests:
         self.stays = all(plan.pure for plan in self._plans.values())
 
     def __call__(self, sock: socket.socket, verdict_fd: int) -> None:
-        """Test the program at the other end of the socket, and write the verdict; or its answers, if asked those."""
+        """Test the program at the other end of the socket, and write the verdict, or its answers if requested."""
         if "inputs" in self._spec:
             observe(Channel(sock), self._spec, verdict_fd)
             return
@@ -154,7 +155,7 @@ class OpenTests:
 
 
 def plans_of(spec: dict[str, Any]) -> dict[int, ScriptPlan]:
-    """Return the scripts among the tests, ready to run, by their place."""
+    """Return the compiled scripts among the tests, by their position."""
     tests = spec.get("tests", [])
     return {number: unpacked(test) for number, test in enumerate(tests) if test["kind"] == "script"}
 
@@ -164,7 +165,7 @@ _LOADED_ANYWAY: Final = frozenset({"unittest", "pytest"})
 
 
 class _RecorderApart(Recorder):
-    """Classifies findings without relying on the program: what it is asked for that decides nothing."""
+    """Classifies findings without relying on the program: requests for that do not count as reliance."""
 
     def __init__(
         self,
@@ -173,7 +174,7 @@ class _RecorderApart(Recorder):
         spare: Callable[[TestFinding], bool] | None,
         ends: tuple[type[BaseException], ...],
     ) -> None:
-        super().__init__(plan, lambda: remote.asked, spare, ends)
+        super().__init__(plan, lambda: remote.requests, spare, ends)
         self._remote = remote
 
     def finding(self, error: BaseException) -> TestFinding:
@@ -183,13 +184,13 @@ class _RecorderApart(Recorder):
         self._remote.relied = relied
         return found
 
-    def _decisive(self) -> tuple[str, Any, Any]:
-        relation, got, expected = super()._decisive()
-        return relation, data_of(got), expected
+    def _decisive(self) -> Comparison:
+        decided = super()._decisive()
+        return decided._replace(actual=data_of(decided.actual))
 
 
 class _BesideNeeded(Exception):
-    """Tests turn out to need objects of the program."""
+    """The tests need objects of the program, and must run beside it."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -197,7 +198,7 @@ class _BesideNeeded(Exception):
 
 
 class JudgeProcess:
-    """The tests of one task and the program that they ask."""
+    """The tests of one task, and the program under test."""
 
     def __init__(
         self,
@@ -206,7 +207,7 @@ class JudgeProcess:
         plans: dict[int, ScriptPlan],
         write: Callable[[dict[str, Any]], None] = lambda _: None,
     ) -> None:
-        """Take the verdict as far as it is known to `write`, where tests go on after a finding."""
+        """Prepare a judge; `write` stores the verdict so far if tests continue after a finding."""
         self._spec = spec
         self._plans = plans
         self._write = write
@@ -221,7 +222,7 @@ class JudgeProcess:
         self._begin()
 
     def _begin(self) -> None:
-        """Know nothing of the program yet."""
+        """Reset what is known of the program."""
         self._remote = Remote(self._channel, lambda _: None)
         self._run = 0
         self._last: Any = NOTHING
@@ -250,7 +251,7 @@ class JudgeProcess:
         return self._so_far(gone)
 
     def _so_far(self, gone: str = "") -> dict[str, Any]:
-        """Return the verdict on what is known by now."""
+        """Return the verdict so far."""
         replaced = ", ".join(self._replaced)
         told = f"put back what the program replaced: {replaced}"[:MAX_TEXT_CHARS] if replaced else ""
         finding = self._first or TestFinding(Fault.EXECUTION_OTHER if gone else Fault.CORRECT, gone or told)
@@ -265,7 +266,7 @@ class JudgeProcess:
         }
 
     def _note_finding(self, finding: TestFinding) -> bool:
-        """Note why a test did not pass; return whether the tests go on."""
+        """Record why a test did not pass; return whether the tests continue."""
         self._broke = self._broke or finding.breaks
         goes_on = self._goes_on and (self._survey or not self._broke)
         if self._first is None:
@@ -276,11 +277,11 @@ class JudgeProcess:
         return goes_on
 
     def _note_passed(self, test: str, *parts: str) -> None:
-        """Note, for a survey, what of a test held."""
+        """Record, for a survey, which asserts of a test held."""
         self._passed += [f"{test}: {part}" for part in parts] if self._survey else []
 
     def _run_tests(self) -> None:
-        """Run the tests; where one turns out to need objects, all over, so that the program's state is what it was."""
+        """Run the tests; if one turns out to need objects, run all of them again from the program's initial state."""
         while True:
             try:
                 self._run_in_turn()
@@ -303,7 +304,7 @@ class JudgeProcess:
                 break
 
     def _prepare(self) -> TestFinding | None:
-        """Have the program loaded and see that it has what the tests call."""
+        """Load the program, and check that it has the names that the tests call."""
         tests = self._spec["tests"]
         plans = self._plans.values()
         libraries = _LOADED_ANYWAY.union(*(plan.guarded for plan in plans if plan.objects or plan.uses_library))
@@ -311,7 +312,7 @@ class JudgeProcess:
         if libraries:
             self._remote.ask(["guard", sorted(libraries)], {"guard"})
         names = set().union(*(plan.names for plan in self._plans.values()))
-        called = set().union(*(plan.called for plan in self._plans.values())) - sys.stdlib_module_names
+        called = set().union(*(plan.called_names for plan in self._plans.values())) - sys.stdlib_module_names
         checks = any("check" in plan.outline.calls for plan in self._plans.values())
         if checks or any(test["kind"] == "call" for test in tests):
             called.add(self._entry)
@@ -359,11 +360,11 @@ class JudgeProcess:
         return finding
 
     def _needs_objects(self, plan: ScriptPlan) -> bool:
-        """Say whether tests need objects, as written or because a name turns out to be a function or a class."""
+        """Say whether tests need objects, by their source or because a name is a function or a class."""
         return plan.objects or any(self._remote.kind_of(name) in {"function", "class"} for name in plan.attributed)
 
     def _look_for_objects(self, plan: ScriptPlan, error: BaseException | None) -> None:
-        """Have tests run again beside the program that failed with an object of it, and took it for something else.
+        """Run tests again beside the program if they failed with a proxy of an object that they took for another value.
 
         They know classes of a library, or gave what the program derived from plain data to what wants exactly that.
         """
@@ -412,7 +413,7 @@ class JudgeProcess:
         return finding
 
     def _compared(self, packed: Any, test: dict[str, Any], where: str) -> TestFinding | None:
-        """Compare what was returned with what is expected; what cannot be compared is the program's."""
+        """Compare a returned value with the expected one; a failing comparison is the program's fault."""
         with deeply():
             if packed == test["expected"] and not self._spec["loose"]:
                 return None
@@ -454,7 +455,7 @@ class JudgeProcess:
 
 
 def _read_finding(finding: Any) -> TestFinding:
-    """Read what a process that runs the program says about its tests."""
+    """Parse a finding of a process that runs the program and its tests."""
     try:
         texts = (str(finding[name])[:MAX_TEXT_CHARS] for name in ("detail", "got", "expected", "missing"))
         detail, got, expected, missing = texts
@@ -486,7 +487,7 @@ def check(candidate):
 
 
 def rehearse() -> None:
-    """Play it, and leave no trace of it that a program could see."""
+    """Run a test program, and leave no trace of it that a later program could see."""
     before = dict(sys.modules)
     tests = [packed(script_plan(_TESTS, "solve"), _TESTS, "solve"), packed_call([[1, 2]], [3], 0.0)]
     spec = {"entry": "solve", "loose": False, "survey": False, "tests": tests}
@@ -506,7 +507,7 @@ def rehearse() -> None:
 
 
 class _Alone(Channel):
-    """The judge's end, where the program answers whenever it is asked, for there is nobody else to."""
+    """The judge's end of a channel to a program in the same process."""
 
     def __init__(self, sock: socket.socket, candidate: Candidate) -> None:
         super().__init__(sock)

@@ -1,4 +1,4 @@
-"""Put back what a program replaces in the libraries with which tests that run beside it compare.
+"""Restore what a program replaces in libraries that tests beside it use for comparisons.
 
 What these modules and their classes hold is noted before the program is loaded. What it replaces while it is loaded, or
 while a test calls it, is put back at once and named. What the tests themselves replace stays, for they mean it.
@@ -28,27 +28,27 @@ _GONE: Final = object()
 
 
 class LibraryGuard:
-    """What libraries held before a program was loaded."""
+    """The contents of libraries before a program was loaded."""
 
     def __init__(self) -> None:
-        self._held: dict[str, list[tuple[str, Any, dict[str, Any]]]] = {}
+        self._contents: dict[str, list[tuple[str, Any, dict[str, Any]]]] = {}
         self.replaced: dict[str, None] = {}
-        """What the program replaced, in the order in which it did."""
+        """The names that the program replaced, in order."""
 
     def hold(self, libraries: AbstractSet[str], *, load: bool = False) -> None:
-        """Note what libraries hold now, those that are loaded, or all of them."""
+        """Record the contents of loaded libraries; with `load`, load all of them first."""
         for module in (module for library in sorted(libraries) for module in _GUARDED.get(library, ())):
             if load:
                 with suppress(Exception):
                     import_module(module)
-            if module in sys.modules and module not in self._held:
-                self._held[module] = list(_owners(module))
+            if module in sys.modules and module not in self._contents:
+                self._contents[module] = list(_owners(module))
 
     def changed(self) -> dict[tuple[int, str], str]:
-        """Return what is not as it was, by its owner and name, each as people call it."""
+        """Return the full names of replaced values, by owner and name."""
         return {
             (id(owner), name): f"{where}.{name}"
-            for held in self._held.values()
+            for held in self._contents.values()
             for where, owner, before in held
             for now in [vars(owner)]
             for name, value in before.items()
@@ -56,9 +56,9 @@ class LibraryGuard:
         }
 
     def restore(self, but: dict[tuple[int, str], str]) -> None:
-        """Put back what was replaced, but for what was before."""
+        """Restore replaced values, except those replaced before."""
         changed = {key: shown for key, shown in self.changed().items() if key not in but}
-        for held in self._held.values() if changed else ():
+        for held in self._contents.values() if changed else ():
             for _, owner, before in held:
                 for name in [name for name in before if (id(owner), name) in changed]:
                     with suppress(Exception):
@@ -67,7 +67,7 @@ class LibraryGuard:
 
     @contextmanager
     def around(self) -> Iterator[None]:
-        """Put back what is replaced meanwhile."""
+        """Restore what is replaced inside the block."""
         before = self.changed()
         try:
             yield
@@ -80,7 +80,7 @@ LOADED: Final = frozenset(_GUARDED)
 
 
 def _owners(module: str) -> Iterator[tuple[str, Any, dict[str, Any]]]:
-    """Yield a module and the classes that it defines, each with what it holds."""
+    """Yield a module and the classes that it defines, each with its contents."""
     found = sys.modules[module]
     held = vars(found)
     yield module, found, {name: held[name] for name in _COMPARING if name in held} if module == "numpy" else dict(held)

@@ -1,4 +1,4 @@
-"""Take values of the standard library and of numpy apart and make them again, by a table: no other kinds can cross.
+"""Decompose and rebuild values of the standard library and numpy by a table; no other kinds can cross.
 
 A kind says what its values are taken apart into (None where something would be lost) and what makes them again. Only
 classes that are what their module says they are count; those of a program that inherit from dates and numbers cross as
@@ -24,7 +24,7 @@ _OWN_FIELDS: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class LibraryKind:
-    """How values of one class cross."""
+    """How values of one class are decomposed and rebuilt."""
 
     take: Callable[[Any, Any], _Parts]
     """A value and the class as which it crosses."""
@@ -34,7 +34,7 @@ class LibraryKind:
 
 
 def named_type(name: str) -> type:
-    """Return the class that `name_of_type` named; raises anything for other names."""
+    """Return the class of a name from `name_of_type`; other names may raise any exception."""
     module, _, attribute = name.partition(".")
     if module not in _TYPES_OF:
         raise ValueError(name)
@@ -45,7 +45,7 @@ def named_type(name: str) -> type:
 
 
 def name_of_type(kind: type) -> str:
-    """Return the name of a class of the standard library or numpy, empty for any other."""
+    """Return the name of a class of the standard library or numpy; empty for any other."""
     for module in (kind.__module__.partition(".")[0], "types"):
         if module in _TYPES_OF and getattr(sys.modules.get(module), kind.__name__, None) is kind:
             return f"{module}.{kind.__name__}"
@@ -54,7 +54,7 @@ def name_of_type(kind: type) -> str:
 
 @lru_cache(maxsize=512)
 def base_of(kind: Any) -> tuple[str, type]:
-    """Return the name in the table under which values of a class cross, empty where they do not, and its class."""
+    """Return the table's name and class for values of a class; empty if they cannot cross."""
     for base in kind.__mro__:
         name = _kind_name(base)
         adds_nothing = kind.__basicsize__ <= base.__basicsize__ + _OWN_FIELDS
@@ -93,7 +93,7 @@ def _plain_kind(name: str, take: Callable[[Any, Any], _Parts], *, inherited: boo
 
 
 def _fields(*names: str) -> Callable[[Any, Any], _Parts]:
-    """Take apart what has these attributes and nothing else in its dictionary."""
+    """Return a kind of values with exactly these attributes in their dictionary."""
 
     def take(value: Any, _: Any) -> _Parts:
         known = getattr(value, "__dict__", {}).keys() <= set(names)
@@ -103,7 +103,7 @@ def _fields(*names: str) -> Callable[[Any, Any], _Parts]:
 
 
 def _reduced(value: Any, base: Any) -> _Parts:
-    """Take apart as pickle does, by the class's own code; without the class."""
+    """Decompose a value like pickle, by the class's own code; without the class."""
     parts: _Parts = base.__reduce_ex__(value, 4)[1]
     return parts
 
@@ -120,7 +120,7 @@ def _memory_of(content: bytes, form: str, shape: tuple[int, ...], readonly: Any)
 
 
 def _error(value: BaseException, base: Any) -> _Parts:
-    """Take an exception apart: its class, arguments, and what else it holds."""
+    """Decompose an exception: its class, arguments and attributes."""
     _, args, *state = base.__reduce__(value)
     return base.__name__, args, *(state or [None])
 

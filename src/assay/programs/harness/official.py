@@ -1,4 +1,4 @@
-"""Compare as the harnesses of APPS and LiveCodeBench do, for figures beside published ones.
+"""Compare answers like the harnesses of APPS and LiveCodeBench, for results comparable to published ones.
 
 APPS takes the words of a line and the lines of a text in any order, each once, numbers to three decimals, and tuples
 one level deep for lists. LiveCodeBench wants as many lines as are expected, blank ones too, each equal but for the
@@ -17,11 +17,11 @@ _DECIMALS: Final = 3
 
 
 def _apps_prints(printed: str, expected: str) -> bool:
-    got, wanted = ([line.split() for line in text.splitlines() if line.strip()] for text in (printed, expected))
-    if {frozenset(line) for line in got} == {frozenset(line) for line in wanted}:
+    actual, wanted = _words_of(printed), _words_of(expected)
+    if {frozenset(line) for line in actual} == {frozenset(line) for line in wanted}:
         return True
     with suppress(ValueError, OverflowError):
-        ours, theirs = ([[float(word) for word in line] for line in lines] for lines in (got, wanted))
+        ours, theirs = ([[float(word) for word in line] for line in lines] for lines in (actual, wanted))
         alone = len(ours) == len(theirs) and all(len(line) == 1 for line in (*ours, *theirs))
         if alone and all(isclose(a, b, rel_tol=1e-5, abs_tol=1e-8) for (a,), (b,) in zip(ours, theirs, strict=True)):
             return True
@@ -29,14 +29,22 @@ def _apps_prints(printed: str, expected: str) -> bool:
     return False
 
 
+def _words_of(text: str) -> list[list[str]]:
+    return [line.split() for line in text.splitlines() if line.strip()]
+
+
 def _rounded(lines: list[list[float]]) -> set[frozenset[float]]:
     return {frozenset(round(number, _DECIMALS) for number in line) for line in lines}
 
 
-def _apps_returns(got: Any, expected: Any) -> bool:
-    got = _as_list(got)
-    inner = [_as_list(each) for each in got] if isinstance(got, list) and got and isinstance(got[0], tuple) else got
-    return got in (expected, [expected]) or inner == expected
+def _apps_returns(actual: Any, expected: Any) -> bool:
+    actual = _as_list(actual)
+    inner = (
+        [_as_list(each) for each in actual]
+        if isinstance(actual, list) and actual and isinstance(actual[0], tuple)
+        else actual
+    )
+    return actual in (expected, [expected]) or inner == expected
 
 
 def _livecodebench_prints(printed: str, expected: str) -> bool:
@@ -44,16 +52,16 @@ def _livecodebench_prints(printed: str, expected: str) -> bool:
     return len(got) == len(wanted) and all(map(_is_same_line, got, wanted))
 
 
-def _is_same_line(got: str, wanted: str) -> bool:
-    if got == wanted:
+def _is_same_line(actual: str, expected: str) -> bool:
+    if actual == expected:
         return True
     with suppress(InvalidOperation, ValueError):
-        return [Decimal(word) for word in got.split()] == [Decimal(word) for word in wanted.split()]
+        return [Decimal(word) for word in actual.split()] == [Decimal(word) for word in expected.split()]
     return False
 
 
-def _livecodebench_returns(got: Any, expected: Any) -> bool:
-    return bool(_as_list(got) == expected)
+def _livecodebench_returns(actual: Any, expected: Any) -> bool:
+    return bool(_as_list(actual) == expected)
 
 
 def _as_list(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Load a program in its own process and answer what the judge asks of it.
+"""Load a program in its own process, and answer the judge's requests.
 
 The module is `__main__` for programs that read standard input, and `solution` for those whose functions are called,
 as every other harness has it: a demonstration under `if __name__ == "__main__"` is no part of an answer. Either way it
@@ -72,7 +72,7 @@ _LINKS: Final = 3
 
 
 class LoadedProgram:
-    """One program, loaded: what failed while it was, and its functions by name."""
+    """A loaded program: its failure while loading, if any, and its functions by name."""
 
     def __init__(self, source: str, name: str, *, on_disk: bool = False) -> None:
         self.failure: dict[str, Any] | None = None
@@ -90,7 +90,7 @@ class LoadedProgram:
             self.failure = failure_of(error)
 
     def write(self) -> None:
-        """Lay the program where processes that begin with a new interpreter look for it, in its scratch folder."""
+        """Write the program to its scratch folder, where processes with a new interpreter find it."""
         path = Path(FILE).absolute()
         with suppress(OSError, ValueError):
             path.write_text(self._source, encoding="utf-8")
@@ -98,7 +98,7 @@ class LoadedProgram:
             sys.path.insert(0, str(path.parent))
 
     def find(self, name: str) -> Any:
-        """Return what the program calls by this name, a method of its `class Solution` too; raises LookupError.
+        """Return the program's value of a name, also a method of its `class Solution`; raise LookupError without one.
 
         All calls of methods go to one instance, as in the harnesses of LiveCodeBench and APPS.
         """
@@ -123,7 +123,7 @@ class LoadedProgram:
 
 @lru_cache(maxsize=1)
 def compiled(source: str) -> Any:
-    """Compile a program; whatever the compiler cannot read is a SyntaxError."""
+    """Compile a program; raise SyntaxError for every failure of the compiler."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -175,7 +175,7 @@ _LIBRARIES: Final = LibraryGuard()
 
 
 def make_ready() -> None:
-    """Make the streams of the first program of each process forked from here on, and note what libraries hold.
+    """Prepare the streams for the program of each later fork, and record the contents of libraries.
 
     Those that they replace are kept: to end them would cost each program as much as to make others.
     """
@@ -185,7 +185,7 @@ def make_ready() -> None:
 
 
 def fresh_streams() -> None:
-    """Give the program streams of its own on the descriptors 0 to 2, which take any text."""
+    """Give the program new streams on the descriptors 0 to 2, which accept any text."""
     made = _MADE.pop() if _MADE else (_reader(0), _writer(1), _writer(2))
     sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__ = made  # type: ignore[misc]
     sys.argv = [FILE]
@@ -201,7 +201,7 @@ def _writer(file: int) -> io.TextIOWrapper:
 
 
 def _raw(file: int, mode: str) -> io.FileIO:
-    """Return a descriptor as a file with the name that the interpreter gives it."""
+    """Return a descriptor as a file with the interpreter's name for it."""
     raw = io.FileIO(file, mode, closefd=False)
     raw.name = ("<stdin>", "<stdout>", "<stderr>")[file]
     return raw
@@ -214,7 +214,7 @@ def _as_named(stream: io.TextIOWrapper, mode: str) -> io.TextIOWrapper:
 
 
 def flush() -> None:
-    """Write out what was printed, as far as the program left the streams whole, those that it replaced, too."""
+    """Flush the output, also of replaced streams, if the program left them usable."""
     for stream in filter(None, (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__)):
         with suppress(BaseException):
             stream.flush()
@@ -224,7 +224,7 @@ MAX_PRINTED_BYTES: Final = 8 << 20
 
 
 def run_whole(source: str, text: str) -> list[Any]:
-    """Return what the judge is answered: what was printed, how the process ended, what failed."""
+    """Run a whole program; return its output, its exit status and its failure."""
     with suppress(SyntaxError):
         compiled(source)  # here, so that the process of each input has it
     with TemporaryFile() as given, TemporaryFile() as printed, TemporaryFile() as report:
@@ -239,9 +239,9 @@ def run_whole(source: str, text: str) -> list[Any]:
         return ["printed", shown, code, _failure(os.pread(report.fileno(), 1 << 16, 0), code, len(shown))]
 
 
-def _be(source: str, given: IO[bytes], printed: IO[bytes], report: IO[bytes]) -> NoReturn:
-    """Be the program."""
-    os.dup2(given.fileno(), 0)
+def _be(source: str, stdin: IO[bytes], printed: IO[bytes], report: IO[bytes]) -> NoReturn:
+    """Run the program in this process, and exit."""
+    os.dup2(stdin.fileno(), 0)
     os.dup2(printed.fileno(), 1)
     os.set_inheritable(report.fileno(), False)
     fresh_streams()
@@ -257,7 +257,8 @@ def _be(source: str, given: IO[bytes], printed: IO[bytes], report: IO[bytes]) ->
         program = LoadedProgram(source, "__main__")
         failure = program.failure or {"type": "SystemExit", "args": []}
         code = int(failure["type"] != "SystemExit" or failure.get("args") not in ([], [None], [0]))
-        failures += [failure] * code
+        if code:
+            failures.append(failure)
         threading._shutdown()  # type: ignore[attr-defined] # noqa: SLF001 - what the interpreter does at its end
         atexit._run_exitfuncs()  # noqa: SLF001 - the same
     finally:
@@ -335,21 +336,21 @@ def run_shared(
 
 
 class _RecorderBeside(Recorder):
-    """Knows the program's exceptions by what they passed through."""
+    """Recognizes the program's exceptions by their traceback."""
 
     def __init__(
         self,
         plan: ScriptPlan,
-        found: list[TestFinding],
+        findings: list[TestFinding],
         tell: Callable[[dict[str, Any]], None] | None,
         libraries: LibraryGuard,
     ) -> None:
-        """Add what failed to `found`; `tell` takes the first of it, where the tests go on."""
+        """Append failures to `findings`; `tell` gets the first one if the tests continue."""
         self.libraries = libraries
 
         def spare(finding: TestFinding) -> bool:
-            found.append(finding)
-            if tell and len(found) == 1 and not finding.breaks:
+            findings.append(finding)
+            if tell and len(findings) == 1 and not finding.breaks:
                 tell(_packed(finding))
             return not finding.breaks
 
@@ -357,7 +358,7 @@ class _RecorderBeside(Recorder):
         super().__init__(plan, count().__next__, spare if tell else None, (CodeChanged,))
 
     def note_operand(self, site: int, role: int, value: Any) -> Any:
-        """Note an operand, and pass it on; one of the program that equals whatever it meets is a lie."""
+        """Record an operand and return it; refuse an object of the program that claims to equal everything."""
         if (role == GOT or type(value).__module__ == MODULE) and _equals_anything(value):
             detail = f"an object of {type(value).__name__} equals whatever it is compared with"
             raise Decided(TestFinding(Fault.OUTPUT_TYPE_ERROR, detail))
@@ -392,7 +393,7 @@ def _packed(finding: TestFinding) -> dict[str, Any]:
 
 
 def _watching(bring: Bring, recorder: _RecorderBeside) -> Bring:
-    """Return what brings functions of the program watched, each time the same watcher of the same function."""
+    """Return a function that brings the program's functions in wrappers, always the same for one function."""
     watchers: dict[str, tuple[FunctionType, Any]] = {}
 
     def watched(name: str) -> Any:
@@ -423,7 +424,7 @@ def _watched(function: FunctionType, recorder: _RecorderBeside) -> Any:
 
 
 def _claim(error: BaseException, *, surely: bool = False) -> None:
-    """Mark an exception as the program's: one that passed through its source, or that its function raised."""
+    """Mark an exception as the program's if it passed through its source or its function raised it."""
     failure = failure_of(error)
     if failure["line"] > 0 or surely:
         with suppress(AttributeError):
@@ -434,16 +435,16 @@ _HIDDEN: Final = 100
 
 
 def serve(sock: socket.socket | None, spec: dict[str, Any], report_fd: int) -> None:
-    """Run the program of `spec` and answer on the socket; what failed is written to `report_fd` as well."""
+    """Run the program of `spec`, and answer on the socket; also write a failure to `report_fd`."""
     fresh_streams()
     if sock is None:
-        raise ValueError("a program is asked by its judge: the job needs one")
+        raise ValueError("the job has no judge, which a program needs")
     hidden = socket.socket(fileno=fcntl.fcntl(sock.detach(), fcntl.F_DUPFD_CLOEXEC, _HIDDEN))
     Candidate(spec, Channel(hidden), report_fd).answer()
 
 
 class Candidate:
-    """A program and the channel on which it is asked."""
+    """A program, and the channel for its requests."""
 
     def __init__(self, spec: dict[str, Any], channel: Channel, report_fd: int) -> None:
         self._source = spec["source"]
@@ -454,13 +455,13 @@ class Candidate:
         self._is_beside = False
 
     def answer(self) -> None:
-        """Answer until the judge has gone."""
+        """Answer until the judge closes the channel."""
         with suppress(Gone):
             while True:
                 self.answer_one()
 
     def answer_one(self) -> None:
-        """Answer one request; raises Gone where there is none to come."""
+        """Answer one request; raise Gone if no more come."""
         kinds: dict[str, Callable[..., list[Any]]] = {
             "names": self._names,
             "call": self._call,
@@ -491,7 +492,7 @@ class Candidate:
         return ["guard"]
 
     def _reload(self) -> list[Any]:
-        """Forget the program and all that came of it: the next request loads it again."""
+        """Drop the program and its state: the next request loads it again."""
         self.__dict__.pop("_program", None)
         self._is_beside = False
         self._table = ObjectTable()
@@ -519,11 +520,11 @@ class Candidate:
         except NotPlainData:
             return {"is": "object", "value": self._table.pack(found)}
 
-    def _call(self, name: str, packed: Any, keywords: Any, known: bool = True) -> list[Any]:  # noqa: FBT001, FBT002
+    def _call(self, name: str, packed: Any, keywords: Any, shared: bool = True) -> list[Any]:  # noqa: FBT001, FBT002
         (args, made), named = unpack_numbered(packed, self._table.find), unpack(keywords, self._table.find)
         try:
             value = self._program.find(name)(*args, **named)
-            return ["returned", self._table.pack(value, made if known else ()), self._changed(packed, args, made)]
+            return ["returned", self._table.pack(value, made if shared else ()), self._changed(packed, args, made)]
         except BaseException as error:  # noqa: BLE001 - whatever a program raises is its answer
             return ["raised", self._failed(error), self._changed(packed, args, made)]
 
@@ -534,14 +535,14 @@ class Candidate:
         except BaseException as error:  # noqa: BLE001 - the same
             return ["raised", self._failed(error), None]
 
-    def _changed(self, before: list[Any], args: list[Any], made: list[Any]) -> Any:
-        """Return the containers of the arguments packed again where the call changed any, else None."""
+    def _changed(self, before: list[Any], args: list[Any], containers: list[Any]) -> Any:
+        """Return the containers of the arguments, packed again, if the call changed any; or else None."""
         if codec.is_flat(before) or pack(args, self._table.keep) == before:
             return None
-        return pack(made, self._table.keep)
+        return pack(containers, self._table.keep)
 
     def _failed(self, error: BaseException) -> dict[str, Any]:
-        """Describe an exception; one of the program's own class stays here, to be asked for what it holds."""
+        """Describe an exception; one of the program's own class stays here for later requests."""
         failure = failure_of(error)
         if "whole" not in failure:
             with suppress(NotPlainData):

@@ -46,7 +46,7 @@ _REFILLED = (dict, set)
 
 
 def graft(old: Any, new: Any) -> Any:
-    """Make a container what it became, and so those of one kind at one place in it; return what stands for it now."""
+    """Update a container in place to its new content, and inner ones too; return the container to use now."""
     pairs: dict[int, tuple[Any, Any]] = {}
     waiting = [(old, new)]
     while waiting:
@@ -62,12 +62,12 @@ def graft(old: Any, new: Any) -> Any:
 
 
 def graft_all(olds: Sequence[Any], news: Sequence[Any]) -> None:
-    """Make each of some containers what the one at its place became; they may hold one another."""
+    """Update each container in place to the new one at its position; they may contain one another."""
     _fill_all({id(new): (old, new) for old, new in zip(olds, news, strict=True) if type(old) is type(new)})
 
 
 def _fill_all(pairs: dict[int, tuple[Any, Any]]) -> Callable[[Any], Any]:
-    """Fill old containers with what is in their new ones, known by their ids; return what says which one stands now."""
+    """Fill old containers from their new ones; return a function from a new container to the one to use."""
 
     def now(value: Any) -> Any:
         return pairs[id(value)][0] if id(value) in pairs else value
@@ -130,17 +130,17 @@ _PYTHON_S: Final[dict[str, Any]] = {
 
 
 class ObjectTable:
-    """The objects that were told of, by their numbers."""
+    """The objects that the other side has handles of, by number."""
 
     def __init__(self) -> None:
         self._objects: list[Any] = []
         self._numbers: dict[int, int] = {}
-        self._held: dict[int, list[tuple[int, Any]]] = {}
+        self._changing: dict[int, list[tuple[int, Any]]] = {}
         self._serial = 0
         self._late: dict[int, BaseException] = {}
 
     def keep(self, value: Any) -> Any:
-        """Return what stands for an object; raises NotPlainData where there are too many."""
+        """Return the handle of an object, packed; raise NotPlainData if there are too many."""
         number = self._numbers.get(id(value))
         if number is None:
             if len(self._objects) >= MAX_OBJECTS:
@@ -150,19 +150,19 @@ class ObjectTable:
         kind: Any = type(value)
         return {"h": [number, _name_of(kind), abilities(kind)]}
 
-    def find(self, told: Any) -> Any:
+    def find(self, number: Any) -> Any:
         """Return the object of a number."""
-        return self._objects[told]
+        return self._objects[number]
 
-    def pack(self, value: Any, known: Sequence[Any] = ()) -> Any:
-        """Pack a value: as data, else as an object that stays here."""
+    def pack(self, value: Any, shared: Sequence[Any] = ()) -> Any:
+        """Pack a value as data, or else as an object that stays here."""
         try:
-            return pack(value, self.keep, known)
+            return pack(value, self.keep, shared)
         except TooLarge:
             return self.keep(value)
 
     def use(self, number: int, ability: str, args: list[Any], keywords: dict[str, Any]) -> Any:
-        """Do with an object what the tests do with what stands for it; return the packed result."""
+        """Apply an operation of the tests on a proxy to its object; return the packed result."""
         value = self._objects[number]
         if ability == ATTRIBUTE:
             return self.pack(getattr(value, *args))
@@ -174,10 +174,10 @@ class ObjectTable:
         return self.pack(method(value, *args, **keywords))
 
     def _next(self, number: int, iterator: Any, count: int) -> Any:
-        """Return how earlier items are now, the next ones, whether that was all, and which of them may change."""
+        """Return the state of earlier items, the next items, whether they are the last, and which may change."""
         if number in self._late:
             raise self._late.pop(number)
-        held = self._held.setdefault(number, [])
+        held = self._changing.setdefault(number, [])
         held[:] = [pair for pair in held if getrefcount(pair[1]) > _OURS]
         items, ended = self._draw(number, iterator, count)
         earlier = tuple(held)
@@ -200,18 +200,18 @@ class ObjectTable:
             self._late[number] = error
         return items, False
 
-    def _changeable(self, items: list[Any], known: set[int]) -> Iterator[tuple[int, Any]]:
+    def _changeable(self, items: list[Any], ids: set[int]) -> Iterator[tuple[int, Any]]:
         """Number the values among the last items, and directly within them, that the program may still change."""
         for item in items[-_MAX_HELD_ITEMS // 2 :]:
             for value in (item, *(islice(item, 8) if type(item) in {tuple, list} else ())):
-                if isinstance(value, _CHANGEABLE) and id(value) not in known:
-                    known.add(id(value))
+                if isinstance(value, _CHANGEABLE) and id(value) not in ids:
+                    ids.add(id(value))
                     self._serial += 1
                     yield self._serial, value
 
 
 def _name_of(kind: Any) -> str:
-    """Return the name of a class; one that is called like a builtin, and is none, with its module."""
+    """Return the name of a class; with its module if it only shares the name of a builtin."""
     name = str(kind.__name__)[:200]
     return name if _PYTHON_S.get(name, kind) is kind else f"solution.{name}"
 
@@ -239,25 +239,25 @@ _OF_FUNCTIONS: Final = frozenset({"__name__", "__qualname__", "__wrapped__", "__
 
 
 class NeedsObjects(BaseException):
-    """The tests hold something that is no data and that the program would have to see; nothing that tests catch."""
+    """The tests have a value that is not data and that the program must see; tests do not catch this."""
 
 
 class About:
-    """What is known of a handle, and the items that were fetched ahead."""
+    """The state of a handle, with the items fetched ahead."""
 
     def __init__(self, asks: Remote, number: int, able: frozenset[str]) -> None:
         self.asks = asks
         self.number = number
         self.able = able
         self.ahead: list[Any] = []
-        self.drawn = 0
+        self.draws = 0
         self.ended = False
-        self.held: dict[int, Any] = {}
+        self.changeable: dict[int, Any] = {}
         self.content: dict[tuple[type, ...], tuple[int, dict[type, Any]]] = {}
 
 
 class Handle(Opaque):
-    """An object of the program."""
+    """A proxy of an object of the program."""
 
     def __eq__(self, other: object) -> Any:
         return True if self is other else _compared(self, "__eq__", other, operator.eq)
@@ -291,13 +291,13 @@ class Handle(Opaque):
 
 
 def _lacks(it: Handle, name: str) -> AttributeError:
-    """Return what attribute access raises where the program's code has no part in it."""
+    """Return the error of an attribute access that involves no code of the program."""
     return AttributeError(f"'{type(it).__name__}' object has no attribute {name!r}", name=name, obj=it)
 
 
-def handle(asks: Remote, told: Any) -> Handle:
-    """Return what stands for an object; raises anything for a forged one."""
-    number, name, able = told
+def handle(asks: Remote, description: Any) -> Handle:
+    """Return the proxy of an object; a forged description may raise any exception."""
+    number, name, able = description
     kind = _class(name.replace("\0", " ")[:200], frozenset(able))
     made = object.__new__(kind)
     made.__dict__[_ABOUT] = About(asks, operator.index(number), frozenset(able))
@@ -305,12 +305,12 @@ def handle(asks: Remote, told: Any) -> Handle:
 
 
 def is_derived(it: Handle) -> bool:
-    """Say whether an object is of a class that the program derived from one of plain data."""
+    """Say whether an object's class is derived from plain data."""
     return any(KINDS[mark] in _BASES for mark in _about(it).able & KINDS.keys())
 
 
 def data_of(value: Any) -> Any:
-    """Return what an object of a derived class holds as the plain data it is derived from; any other value itself."""
+    """Return an object of a derived class as the plain data of its base; any other value unchanged."""
     if not isinstance(value, Handle) or not is_derived(value):
         return value
     kind: Any = value.__class__
@@ -322,7 +322,7 @@ def data_of(value: Any) -> Any:
 
 
 def stands_for(value: Any) -> Any:
-    """Return how a handle crosses; raises NotPlainData for anything else."""
+    """Return the packed form of a handle; raise NotPlainData for anything else."""
     if not isinstance(value, Handle):
         raise NotPlainData(f"an object of class {type(value).__name__}")
     return {"h": _about(value).number}
@@ -351,7 +351,7 @@ def _use(it: Handle, ability: str, *args: Any, **keywords: Any) -> Any:
 
 
 def _method(ability: str, *, relied: bool = False) -> Callable[..., Any]:
-    """Return a method; where it is relied on, its answer is the program's word."""
+    """Return a proxy method; if the tests rely on its answer, note that the program decided."""
 
     def use(self: Handle, *args: Any, **keywords: Any) -> Any:
         _about(self).asks.relied |= relied
@@ -367,7 +367,7 @@ def _ordering(ability: str) -> Callable[[Handle, Any], Any]:
 
 
 def _compared(it: Handle, ability: str, other: Any, compare: Callable[[Any, Any], Any]) -> Any:
-    """Compare with another object of the program by the program's word, with data by what the object holds."""
+    """Compare with another object of the program by the program's code, with data by the object's content."""
     about = _about(it)
     if isinstance(other, Handle) and ability in about.able:
         about.asks.relied = True
@@ -402,7 +402,7 @@ def _is_data(value: Any) -> bool:
 
 
 def _content_like(it: Handle, other: Any) -> Any:
-    """Return what an object holds as data of the kind of other data, None where it has no such content.
+    """Return the content of an object as data of the other's kind; None if it has no such content.
 
     It is drawn before the object is told what it is compared with, and kept until tests may have changed it.
     """
@@ -420,7 +420,7 @@ def _content_like(it: Handle, other: Any) -> Any:
 
 
 def _numbers(it: Handle) -> dict[type, Any]:
-    """Return the number that an object is, of each kind that it offers; nothing where these contradict each other."""
+    """Return the numeric values of an object, of each kind that it offers; none if they contradict each other."""
     found: dict[type, Any] = {}
     for kind in (complex, float, int):
         if _about(it).able.intersection(_NUMERIC[kind]):
@@ -443,7 +443,7 @@ def _items(it: Handle) -> dict[type, Any]:
 
 
 def _of_one(kind: type, ability: str) -> Callable[[Handle], dict[type, Any]]:
-    """Return what draws content of one kind."""
+    """Return a function that reads content of one kind."""
 
     def draw(it: Handle) -> dict[type, Any]:
         value = kind(it) if ability in _about(it).able else None
@@ -485,33 +485,33 @@ def _next(self: Handle) -> Any:
         _fetch(about)
     if not about.ahead:
         raise StopIteration
-    about.drawn += 1
+    about.draws += 1
     return about.ahead.pop()
 
 
 def _fetch(about: About) -> None:
-    """Have the next items come, one at a time at first."""
-    count = 1 if about.drawn < _FIRST_SINGLY else min(about.drawn, _MAX_BATCH_ITEMS)
+    """Fetch the next items, one at a time at first."""
+    count = 1 if about.draws < _FIRST_SINGLY else min(about.draws, _MAX_BATCH_ITEMS)
     packed = about.asks.use(about.number, "__next__", (count,), {})
     try:
         earlier, items, ended, later = packed["t"]
         unpacker = about.asks.unpacker()
         for told in earlier["t"]:
             serial, value = told["t"]
-            new, old = unpacker.value(value), about.held[serial]
+            new, old = unpacker.value(value), about.changeable[serial]
             kept = graft(old, new)
-            unpacker.made = [kept if one is new else one for one in unpacker.made]
+            unpacker.containers = [kept if one is new else one for one in unpacker.containers]
         about.ahead = unpacker.items(items["t"])[::-1]
-        about.held |= dict(unpacker.value(later))
+        about.changeable |= dict(unpacker.value(later))
         about.ended = bool(ended)
     except Gone:
         raise
     except Exception as error:
-        raise Gone("items that are none") from error
+        raise Gone("invalid items") from error
 
 
 def _typed(ability: str, kind: type | tuple[type, ...]) -> Callable[..., Any]:
-    """Return a method whose answer has to be of a kind: one that is not is the program's fault."""
+    """Return a method whose answer must be of one kind: any other is the program's fault."""
 
     def use(self: Handle, *args: Any) -> Any:
         value = _use(self, ability, *args)

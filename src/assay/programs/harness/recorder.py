@@ -1,4 +1,4 @@
-"""Record executed asserts, operands and returned values while tests run, and say what failed.
+"""Record asserts, operands and returned values while tests run, and explain failures.
 
 The first failing assert decides. Its got is the program's value where it met the expected one (`asserts`). An error
 that the test code raises itself is put down to the program's last value: at once where that value explains it, else
@@ -12,7 +12,7 @@ import sys
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from assay.faults import Fault
 from assay.programs.harness.assert_plan import EXPECTED, GOT, MODULE, OF_MODULE, OF_NONE, ScriptPlan
@@ -70,17 +70,25 @@ class Decided(Exception):
         self.finding = finding
 
 
+class Comparison(NamedTuple):
+    """How the program's value should relate to the expected one, `NOTHING` if there is none."""
+
+    relation: str
+    actual: Any
+    expected: Any
+
+
 class Recorder:
-    """Sees the asserts of one script run."""
+    """Records the asserts of one run of a script."""
 
     def __init__(
         self,
         plan: ScriptPlan,
-        asked: Callable[[], int],
+        count_requests: Callable[[], int],
         spare: Callable[[TestFinding], bool] | None = None,
         ends: tuple[type[BaseException], ...] = (),
     ) -> None:
-        """Take a plan, and what says how often the program was asked anything.
+        """Take a plan, and a function that counts the requests to the program.
 
         `spare` takes a finding and says whether the tests go on after it; `ends` are exceptions that say nothing about
         an answer, and always end the tests.
@@ -88,7 +96,7 @@ class Recorder:
         self._asserts = plan.asserts
         self._sites = plan.sites
         self._outline = plan.outline
-        self._asked = asked
+        self._count_requests = count_requests
         self._spare = spare
         self.ends = ends
         self._ran: dict[str, int] = {}
@@ -96,7 +104,7 @@ class Recorder:
         self._test = ("", 0, 0)
         self._guards = 0
         self._current = -1
-        self._seen: list[tuple[int, int, Any]] = []
+        self._operands: list[tuple[int, int, Any]] = []
         self._returned: deque[Any] = deque(maxlen=_MAX_RETURNED)
         self._fresh = 0
         self.executed = 0
@@ -104,16 +112,16 @@ class Recorder:
         self._false: set[int] = set()
 
     def begin(self, number: int) -> None:
-        """Note that an assert starts."""
+        """Record the start of an assert."""
         self.executed += 1
         self._current = number
-        self._seen.clear()
+        self._operands.clear()
         self._fresh = 0
         self._begun[number] = None
 
     def note_operand(self, site: int, role: int, value: Any) -> Any:
-        """Note an operand, and pass it on."""
-        self._seen.append((site, role, value))
+        """Record an operand, and return it."""
+        self._operands.append((site, role, value))
         return value
 
     def failed(self, message: Callable[[], object]) -> None:
@@ -121,42 +129,42 @@ class Recorder:
         self._false.add(self._current)
         raise Failed(_message_text(message))
 
-    def spared(self) -> bool:
-        """Say whether the tests go on after the exception that is being handled."""
+    def is_spared(self) -> bool:
+        """Say whether the tests continue after the current exception."""
         error = sys.exception()
         return error is not None and self.spares(error)
 
     def spares(self, error: BaseException) -> bool:
-        """Say whether the tests go on after an exception."""
+        """Say whether the tests continue after an exception."""
         if self._spare is None or self._guards or isinstance(error, self.ends):
             return False
         return self._spare(self.finding(error))
 
     def begin_test(self, name: str, line: int = -1) -> None:
-        """Note that a test starts, by its name and the line at which its code begins."""
+        """Record the start of a test: its name, and the first line of its code."""
         self._ran[name] = line
-        self._test = (name, self.executed, self._asked())
+        self._test = (name, self.executed, self._count_requests())
 
     def end_test(self, *, may_stop_early: bool = False) -> None:
-        """Note that a test came to its end; one without asserts counts as one."""
+        """Record the end of a test; one without asserts counts as one assert."""
         name, executed, _ = self._test
         self.executed += self.executed == executed
         if may_stop_early:
             self._stopped.add(name)
 
     def note_skip(self, name: str, *, by_mark: bool = False) -> None:
-        """Take a skip for what the tests want, unless the program may have brought it about; that is a finding."""
+        """Accept a skip unless the program may have caused it, which is a finding."""
         self._stopped.add(name)
-        if self._outline.skips_by_program or (not by_mark and self._asked() != self._test[2]):
+        if self._outline.skips_by_program or (not by_mark and self._count_requests() != self._test[2]):
             self.note_or_raise(unsaid(f"{name} was skipped, as the program may have brought about"))
 
     def note_or_raise(self, finding: TestFinding) -> None:
-        """Note a finding; raise Decided where the tests end with it."""
+        """Record a finding; raise Decided if the tests end with it."""
         if self._spare is None or not self._spare(finding):
             raise Decided(finding)
 
     def check_whole(self) -> None:
-        """Look for a test that did not run, and for an assert that a test which ended well did not reach."""
+        """Check that every test ran, and that passed tests reached their asserts."""
         missing = next((name for name, line in self._outline.tests if not self._has_run(name, line)), "")
         if missing:
             self.note_or_raise(unsaid(f"the test {missing} did not run"))
@@ -171,24 +179,24 @@ class Recorder:
         return name in self._ran or line in self._ran.values()
 
     def __enter__(self) -> None:
-        """Begin something in which the tests themselves may catch an exception."""
+        """Enter a block in which the tests may catch an exception themselves."""
         self._guards += 1
 
     def __exit__(self, *_: object) -> None:
         self._guards -= 1
 
     def returned(self, value: Any) -> None:
-        """Note what the program returned."""
+        """Record a value that the program returned."""
         self._returned.append(value)
         self._fresh += 1
 
     @property
     def last(self) -> Any:
-        """What the program returned last, `NOTHING` where it returned nothing yet."""
+        """The last value that the program returned, `NOTHING` before the first."""
         return self._returned[-1] if self._returned else NOTHING
 
     def passed(self) -> list[str]:
-        """Return the asserts that held, each as its line and text; one that raised did not."""
+        """Return line and text of the asserts that held; one that raised did not hold."""
         held = (self._asserts[number] for number in self._begun if number not in self._false)
         return [f"line {line}: {text}" for line, text, _ in held]
 
@@ -198,7 +206,7 @@ class Recorder:
             return error.finding
         self._false.add(self._current)
         failure = getattr(error, FAILURE, None)
-        if failure is None and isinstance(error, AssertionError) and not self._seen:
+        if failure is None and isinstance(error, AssertionError) and not self._operands:
             failure = getattr(error.__context__, FAILURE, None)
         if failure is not None:
             return found_in(failure)
@@ -208,34 +216,34 @@ class Recorder:
 
     def _of_assert(self, message: str) -> TestFinding:
         line, text, _ = self._asserts[self._current] if self._current >= 0 else (0, "", OF_NONE)
-        relation, got, expected = self._decisive()
-        fault = fault_where(relation, got, None if expected is NOTHING else expected)
+        relation, actual, expected = self._decisive()
+        fault = fault_where(relation, actual, None if expected is NOTHING else expected)
         right = relation.capitalize() if relation in {"true", "false", "none"} else text
         if relation == "eq" and expected is not NOTHING:
             right = show(expected)
         where = f"assert at line {line} of the tests: {text}" if text else "an assertion of the tests"
         detail = f"{where}{f' ({message[:200]})' if message else ''}"
-        return TestFinding(Fault.INTENT_OTHER if got is NOTHING else fault, detail, show(got), right)
+        return TestFinding(Fault.INTENT_OTHER if actual is NOTHING else fault, detail, show(actual), right)
 
-    def _decisive(self) -> tuple[str, Any, Any]:
-        """Return how the program's value should have stood to which other one, where the assert was decided."""
+    def _decisive(self) -> Comparison:
+        """Return the comparison that decided the current assert."""
         last = self.last
-        site = next((site for site, role, _ in reversed(self._seen) if role == GOT), -1)
+        site = next((site for site, role, _ in reversed(self._operands) if role == GOT), -1)
         if site < 0:
-            return "ne", last, NOTHING
+            return Comparison("ne", last, NOTHING)
         relation, direct = self._sites[site]
-        operands = {role: value for number, role, value in self._seen if number == site}
-        got, expected = operands[GOT], operands.get(EXPECTED, NOTHING)
+        operands = {role: value for number, role, value in self._operands if number == site}
+        actual, expected = operands[GOT], operands.get(EXPECTED, NOTHING)
         if type(expected).__module__.startswith("_pytest"):  # of `pytest.approx`
             expected = getattr(expected, "expected", NOTHING)
         if relation.startswith("any "):
             relation = relation[4:]
-            if self._is_returned(expected) and not self._is_returned(got):
-                got, expected = expected, got
+            if self._is_returned(expected) and not self._is_returned(actual):
+                actual, expected = expected, actual
                 relation = "contains" if relation == "in" else relation
-        if not direct and isinstance(got, bool) and self._fresh and not isinstance(last, bool):
-            return "unknown", last, NOTHING
-        return relation, got, expected
+        if not direct and isinstance(actual, bool) and self._fresh and not isinstance(last, bool):
+            return Comparison("unknown", last, NOTHING)
+        return Comparison(relation, actual, expected)
 
     def _is_returned(self, value: Any) -> bool:
         return any(value is one for one in self._returned)
@@ -251,23 +259,23 @@ class Recorder:
 
 
 def _is_told_by_pytest(error: BaseException) -> bool:
-    """Say whether this is `pytest.fail`, or that nothing was raised, rather than that pytest is misused."""
+    """Say whether this is `pytest.fail` or a failed `pytest.raises`, rather than a misuse of pytest."""
     named = type(error).__name__ == "Failed" and type(error).__module__ in {"builtins", "_pytest.outcomes"}
     return named and (bool(getattr(error, "pytrace", False)) or str(error).startswith("Unexpected success"))
 
 
 def unsaid(detail: str) -> TestFinding:
-    """Return that the tests did not say what they were to say."""
+    """Return the finding for tests that did not report a result."""
     return TestFinding(Fault.INTENT_OTHER, detail, doubtful=True)
 
 
 def changed_code(error: BaseException) -> TestFinding:
-    """Say that tests changed the code that they test: whatever came of it, it is theirs."""
+    """Return the finding for tests that change the code under test, for which the program is not at fault."""
     return TestFinding(Fault.INTENT_OTHER, str(error), doubtful=True)
 
 
 def found_in(failure: dict[str, Any]) -> TestFinding:
-    """Turn what the program's process said about an exception into a finding."""
+    """Turn an exception reported by the program's process into a finding."""
     kind, message, line = str(failure.get("type", "")), str(failure.get("message", "")), failure.get("line", -1)
     where = line if type(line) is int and 0 < line < _MAX_LINE_NUMBER else -1
     detail, missing = f"{kind}: {message}" if message else kind, str(failure.get("missing", ""))
@@ -277,7 +285,7 @@ def found_in(failure: dict[str, Any]) -> TestFinding:
 
 
 def fault_of_exception(kind: str) -> Fault:
-    """Return the fault of an exception by its exact name, as the paper counts; only syntax errors are a family.
+    """Return the fault of an exception by its exact name, as in the paper; only syntax errors include subclasses.
 
     `UnboundLocalError` is `other` (table 12), though it is a NameError, and so is every class of the program's own.
     """
@@ -291,7 +299,7 @@ _NAMED: Final = {
 
 
 def explains(last: object, error: BaseException) -> bool:
-    """Say whether a value alone explains the error that test code raised, whoever passes the test."""
+    """Say whether a value alone explains an error of test code, whatever the test does."""
     if last is NOTHING or isinstance(error, NameError | ImportError | SyntaxError):
         return False
     if isinstance(error, TypeError | AttributeError):
@@ -303,7 +311,7 @@ def explains(last: object, error: BaseException) -> bool:
 
 
 def blamed(error: BaseException, last: object) -> Fault:
-    """Return the fault of a value on which test code raised an error."""
+    """Return the fault of a value with which test code raised an error."""
     if last is NOTHING:
         return Fault.INTENT_OTHER
     if isinstance(error, MemoryError | OverflowError | RecursionError):
@@ -338,7 +346,7 @@ _short = _Short()
 
 
 def show(value: object) -> str:
-    """Write a value as Python does, cut where it is long; never fails."""
+    """Return the repr of a value, truncated; never raises."""
     try:
         return _short.repr(value)[:MAX_TEXT_CHARS]
     except Exception:  # noqa: BLE001 - a value may be anything where tests run beside the program

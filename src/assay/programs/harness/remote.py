@@ -1,4 +1,4 @@
-"""Call the functions of a program in another process, and raise here what it raised there.
+"""Call the functions of a program in another process, and re-raise its exceptions here.
 
 One of a builtin class crosses whole. One of the program's own class is of its nearest builtin class and of its name;
 what else it has is asked of the object that stayed behind.
@@ -27,7 +27,7 @@ _ENDING = (StopIteration, StopAsyncIteration, GeneratorExit, BaseExceptionGroup)
 
 
 def error_of(failure: dict[str, Any], answer: Callable[[Any], Any], depth: int = 0) -> BaseException:
-    """Return an exception that carries what was said; raises anything for what is forged."""
+    """Return the exception of a reported failure; a forged one may raise any exception."""
     error = _whole(failure, answer) or _alike(failure, answer)
     setattr(error, FAILURE, failure)
     for link in ("cause", "context"):
@@ -37,12 +37,12 @@ def error_of(failure: dict[str, Any], answer: Callable[[Any], Any], depth: int =
 
 
 def _whole(failure: dict[str, Any], answer: Callable[[Any], Any]) -> BaseException | None:
-    """Return an exception of a builtin class as it was, None where it is none or does not come whole."""
+    """Rebuild an exception of a builtin class; None for another class or an incomplete one."""
     if failure.get("whole") is None:
         return None
     error = answer(failure["whole"])
     if not isinstance(error, BaseException) or type(error).__name__ != failure["type"]:
-        raise Gone("an exception that is none")
+        raise Gone("not an exception")
     return None if isinstance(error, _ENDING) else error
 
 
@@ -65,7 +65,7 @@ def _alike(failure: dict[str, Any], answer: Callable[[Any], Any]) -> BaseExcepti
 
 
 class LoadFailed(Exception):
-    """The program did not come as far as to be asked."""
+    """The program failed to load."""
 
     def __init__(self, failure: dict[str, Any]) -> None:
         super().__init__("the program failed while it was loaded")
@@ -73,71 +73,71 @@ class LoadFailed(Exception):
 
 
 class Remote:
-    """Asks the program's process; `on_return` sees every value that came back."""
+    """Sends requests to the program's process; `on_return` gets every returned value."""
 
     def __init__(self, channel: Channel, on_return: Callable[[Any], None]) -> None:
         self._channel = channel
         self.on_return = on_return
-        self.asked = 0
-        """How often the program was asked anything."""
+        self.requests = 0
+        """How many requests were sent to the program."""
         self.turns = 0
         self.relied = False
         """Whether the program was asked to compare."""
         self.ended: Gone | NeedsObjects | LoadFailed | None = None
-        """Why nothing can be asked any more, for tests that catch whatever a function raises."""
+        """Why no more requests can be sent, for tests that catch every exception."""
         self.namespace: dict[str, Any] = {}
         """The tests' own, in which the program's global values are kept as they are there."""
         self._values: set[str] = set()
         self._handles: dict[int, Handle] = {}
-        self._known: dict[str, dict[str, Any]] = {}
+        self._names: dict[str, dict[str, Any]] = {}
 
     @property
     def keeps_objects(self) -> bool:
-        """Whether an object of the program stayed there."""
+        """Whether there are handles of objects of the program."""
         return bool(self._handles)
 
     @property
     def keeps_derived(self) -> bool:
-        """Whether one of them is of a class that the program derived from one of plain data."""
+        """Whether one of them is of a class derived from plain data."""
         return any(map(is_derived, self._handles.values()))
 
     def ask(self, message: list[Any], kinds: set[str]) -> list[Any]:
-        """Send a message and return the answer, which is of one of these kinds; raises Gone for any other."""
-        self.asked += 1
+        """Send a message and return the answer, of one of these kinds; raise Gone for any other."""
+        self.requests += 1
         with self._noting():
             self._channel.send(message)
         return self.hear(kinds)
 
     def learn(self, names: Sequence[str]) -> None:
-        """Ask what these names are in the program; raises LoadFailed where it did not load."""
+        """Ask the program about names; raise LoadFailed if it did not load."""
         kind, content = self.ask(["names", list(names)], {"names", "failed"})[:2]
         if kind == "failed":
             raise LoadFailed(content)
         if not isinstance(content, dict):
-            raise Gone("an answer about names that is none")
-        self._known |= {name: content[name] for name in names if isinstance(content.get(name), dict)}
+            raise Gone("an invalid answer about names")
+        self._names |= {name: content[name] for name in names if isinstance(content.get(name), dict)}
 
     def kind_of(self, name: str) -> str:
-        """Return what a name is: function, class, module, value, object or missing."""
-        if name not in self._known:
+        """Return the kind of a name: function, class, module, value, object or missing."""
+        if name not in self._names:
             self.learn([name])
-        return str(self._known.get(name, {}).get("is", "missing"))
+        return str(self._names.get(name, {}).get("is", "missing"))
 
     def bring(self, name: str) -> Any:
-        """Return what tests get for a name of the program, NOTHING where it has none."""
+        """Return the tests' value for a name of the program; NOTHING if it has none."""
         kind = self.kind_of(name)
         if kind in {"function", "class"}:
             return self.function(name)
         if kind == "value" or (kind == "object" and name not in sys.stdlib_module_names):
             self._values.add(name)
             with self._noting():
-                return self.answer(self._known[name].get("value"))
+                return self.answer(self._names[name].get("value"))
         if name in sys.stdlib_module_names:
             return import_module(name)
-        return _module(str(self._known[name].get("name"))) if kind == "module" else NOTHING
+        return _module(str(self._names[name].get("name"))) if kind == "module" else NOTHING
 
     def function(self, name: str) -> Callable[..., Any]:
-        """Return a function that calls the program's."""
+        """Return a function that calls the program's function."""
 
         def call(*args: Any, **keywords: Any) -> Any:
             try:
@@ -156,43 +156,43 @@ class Remote:
         return call
 
     def _renew(self) -> None:
-        """See what became of the program's global values that the tests read."""
+        """Update the program's global values that the tests have read."""
         names = self._values & self.namespace.keys()
         if not names or self.ended:
             return
         self.learn(sorted(names))
         for name in names:
-            self.namespace[name] = graft(self.namespace[name], self.answer(self._known[name].get("value")))
+            self.namespace[name] = graft(self.namespace[name], self.answer(self._names[name].get("value")))
 
     def call_packed(self, name: str, args: str) -> Any:
-        """Call with arguments that are JSON already; return the packed value, or raise what the program raised."""
+        """Call with arguments in JSON; return the packed value, or raise the program's exception."""
         self._channel.post(f'["call","{name}",{args},{{"d":[[],[]]}},false]')
         return self._value_in(self.hear(_ANSWERS))
 
     def use(self, number: int, ability: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """Use an object of the program; return the packed answer, or raise what the program raised."""
+        """Use an object of the program; return the packed answer, or raise the program's exception."""
         try:
             packed, named = pack(list(args), stands_for), pack(keywords, stands_for)
         except NotPlainData as error:  # what the program returned is no reason to share an interpreter with it
             raise TypeError(f"an object of the program is used with {error}") from None
         return self._value_in(self.ask(["use", number, ability, packed, named], _ANSWERS))
 
-    def answer(self, packed: Any, known: Sequence[Any] = ()) -> Any:
-        """Unpack an answer; `known` are the containers among the arguments."""
-        return unpack(packed, self._handle, known)
+    def answer(self, packed: Any, shared: Sequence[Any] = ()) -> Any:
+        """Unpack an answer; `shared` are the containers among the arguments."""
+        return unpack(packed, self._handle, shared)
 
     def unpacker(self) -> Unpacker:
-        """Return what unpacks an answer in parts."""
+        """Return an unpacker for the parts of an answer."""
         return Unpacker(self._handle)
 
-    def _handle(self, told: Any) -> Handle:
-        number = told[0]
+    def _handle(self, description: Any) -> Handle:
+        number = description[0]
         if number not in self._handles:
-            self._handles[number] = handle(self, told)
+            self._handles[number] = handle(self, description)
         return self._handles[number]
 
     def _over(self, error: NotPlainData) -> NeedsObjects:
-        """Note that the tests cannot go on here, for they may catch everything."""
+        """Record that the tests cannot continue, since they may catch every exception."""
         self.ended = NeedsObjects(str(error))
         return self.ended
 
@@ -201,12 +201,12 @@ class Remote:
             raise self._error(answer[1])
         return answer[1]
 
-    def _returned(self, answer: list[Any], made: list[Any]) -> Any:
+    def _returned(self, answer: list[Any], containers: list[Any]) -> Any:
         with self._noting():
             if answer[2] is not None:
-                graft_all(made, self.answer(answer[2]))
+                graft_all(containers, self.answer(answer[2]))
             if answer[0] == "returned":
-                return self.answer(answer[1], made)
+                return self.answer(answer[1], containers)
         raise self._error(answer[1])
 
     def _error(self, failure: dict[str, Any]) -> BaseException:
@@ -214,7 +214,7 @@ class Remote:
             return error_of(failure, self.answer)
 
     def hear(self, kinds: set[str]) -> list[Any]:
-        """Return the next answer, which is of one of these kinds; raises Gone for any other."""
+        """Return the next answer, of one of these kinds; raise Gone for any other."""
         with self._noting():
             answer = self._channel.receive()
             if not (isinstance(answer, list) and answer and isinstance(answer[0], str) and answer[0] in kinds):
@@ -228,7 +228,7 @@ class Remote:
 
     @contextmanager
     def _noting(self) -> Iterator[None]:
-        """Make `Gone` of whatever a forged message does here, and remember it."""
+        """Convert every error of a forged message to `Gone`, and remember it."""
         try:
             yield
         except TooLarge as error:
@@ -257,12 +257,12 @@ _FAILURE_AT = {"raised": 1, "failed": 1, "printed": 3}
 """The place of what says what failed; for what was printed, nothing may have."""
 
 
-def is_failure(found: object) -> bool:
-    """Say whether this is what a program's process says about an exception."""
-    if not isinstance(found, dict):
+def is_failure(value: object) -> bool:
+    """Say whether a value is a valid report of an exception."""
+    if not isinstance(value, dict):
         return False
-    texts, bases = [found.get(name, "") for name in ("type", "message", "missing")], found.get("bases", [])
-    line = found.get("line", -1)
+    texts, bases = [value.get(name, "") for name in ("type", "message", "missing")], value.get("bases", [])
+    line = value.get("line", -1)
     return all(isinstance(each, str) for each in texts) and isinstance(bases, list) and type(line) is int
 
 

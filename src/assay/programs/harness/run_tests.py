@@ -24,7 +24,7 @@ Bring = Callable[[str], Any]
 
 
 class ProgramModule(ModuleType):
-    """The program, as tests import it; what tests change in it is changed where the program lies beside them."""
+    """The program as a module for tests; changes by tests reach a program that runs beside them."""
 
     def __init__(self, bring: Bring, space: MutableMapping[str, Any] | None = None) -> None:
         super().__init__(MODULE)
@@ -42,7 +42,7 @@ class ProgramModule(ModuleType):
         space[name] = value
 
     def __delattr__(self, name: str) -> None:
-        """Take a change back, for nothing else is deleted of a module whose names come from elsewhere."""
+        """Undo a change of the tests; other names cannot be deleted."""
         before = self.__dict__["_before"].pop(name, NOTHING)
         if before is NOTHING:
             del self.__dict__["_space"][name]
@@ -59,14 +59,14 @@ def run_script(  # noqa: PLR0913, PLR0917  each is one thing
     namespace: dict[str, Any] | None = None,
     module_of: Callable[[Bring], ModuleType] = ProgramModule,
 ) -> None:
-    """Run the tests, in a namespace of the caller's where there is one; `module_of` makes what they import.
+    """Run the tests, in the caller's namespace if given; `module_of` builds the module that they import.
 
     Raises what they raise, and CodeChanged where they break a seal.
     """
     namespace = {} if namespace is None else namespace
     namespace |= {"__name__": TESTS, "__file__": "tests.py"}
     namespace |= {BEGIN: recorder.begin, SEEN: recorder.note_operand, FAILED: recorder.failed}
-    namespace |= {SPARED: recorder.spared, GUARDED: recorder}
+    namespace |= {SPARED: recorder.is_spared, GUARDED: recorder}
     brought: dict[str, Any] = {}
     if seal:
         namespace[BEGIN] = _checking(seal, recorder.begin)
@@ -92,7 +92,7 @@ def run_script(  # noqa: PLR0913, PLR0917  each is one thing
 
 
 def _names(plan: ScriptPlan, bring: Bring) -> dict[str, Any]:
-    """Return what the names mean that the tests do not make.
+    """Return the values of the names that the tests do not define.
 
     Raises Decided where they import all names of a program that says which, and lacks one of them.
     """
@@ -128,7 +128,7 @@ def _checking(seal: Seal, begin: Callable[[int], None]) -> Callable[[int], None]
 
 
 def _once(bring: Bring, brought: dict[str, Any], seal: Seal) -> Bring:
-    """Return what brings the same function or class each time, and seals it; a value may change, and is read again."""
+    """Return a function that always brings the same sealed function or class; values are read again."""
 
     def once(name: str) -> Any:
         if name in brought:
@@ -143,7 +143,7 @@ def _once(bring: Bring, brought: dict[str, Any], seal: Seal) -> Bring:
 
 
 def _hold_stand_ins(seal: Seal, namespace: dict[str, Any], brought: dict[str, Any]) -> None:
-    """Seal what stands for the program in the tests: its module, and each name of it under that name."""
+    """Seal the program in the tests: its module, and each of its names."""
     seal.hold(sys.modules, [MODULE])
     seal.hold(vars(sys.modules[MODULE]))
     seal.hold_object(MODULE, ProgramModule)
@@ -153,6 +153,6 @@ def _hold_stand_ins(seal: Seal, namespace: dict[str, Any], brought: dict[str, An
 
 
 def standard(name: str, bring: Bring) -> Any:
-    """Return what a name stands for: the program's, else a module of the standard library that the tests forgot."""
+    """Return the value of a name: the program's, or else a standard module that the tests forgot to import."""
     found = bring(name)
     return import_module(name) if found is NOTHING and name in sys.stdlib_module_names else found

@@ -1,4 +1,4 @@
-"""Notice when a program changed what the tests rely on.
+"""Detect changes of a program to objects that the tests rely on.
 
 Objects are compared by identity, functions by their code, defaults and the functions that they close over, too, classes
 by their methods. They are compared before each assert and at the end, so that a change that is undone in between is
@@ -19,14 +19,14 @@ _NOTHING: Final = object()
 
 
 class CodeChanged(BaseException):
-    """Tests changed the code that they are to test; no test means to catch it."""
+    """The tests changed the code under test; tests should not catch this."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"the test changes '{name}' of the code under judgment, and may only ask it")
 
 
 class Seal:
-    """What was sealed, and whether it is whole; a broken seal stays broken."""
+    """Sealed objects and their state; a broken seal stays broken."""
 
     def __init__(self) -> None:
         self.looks: list[Callable[[], str]] = []
@@ -36,7 +36,7 @@ class Seal:
     def hold(
         self, space: Mapping[str, Any], names: Iterable[str] | None = None, free: frozenset[str] = _COMES_BY_ITSELF
     ) -> None:
-        """Hold names of a mapping to their objects; without any given, all but the free ones, and none may come."""
+        """Seal names of a mapping; by default all but the free ones, and no new names may be added."""
         held = {name: space[name] for name in (space if names is None else names) if name not in free}
         for name, value in held.items():
             self.hold_object(name, value)
@@ -49,12 +49,12 @@ class Seal:
         self.looks.append(look)
 
     def hold_program(self, space: Mapping[str, Any]) -> None:
-        """Hold the module of a program."""
+        """Seal the module of a program."""
         codes = [part for value in tuple(space.values()) for part in _parts(value) if isinstance(part, CodeType)]
         self.hold(space, free=_COMES_BY_ITSELF.union(*map(_declared, codes)))
 
     def hold_object(self, name: str, value: object) -> None:
-        """Hold a function or a class to what it is."""
+        """Seal a function or a class."""
         before = _parts(value)
 
         def look() -> str:
@@ -65,36 +65,36 @@ class Seal:
             self.looks.append(look)
 
     def check(self) -> None:
-        """Raise CodeChanged where anything is other than it was held to."""
+        """Raise CodeChanged if any sealed object has changed."""
         self._broken = self._broken or next(filter(None, (look() for look in self.looks)), "")
         if self._broken:
             raise CodeChanged(self._broken)
 
 
-def _parts(value: object, seen: frozenset[int] = frozenset()) -> tuple[object, ...]:
-    """Return the objects of which a function or a class consists, those within what it closes over too."""
-    if id(value) in seen:
+def _parts(value: object, visited: frozenset[int] = frozenset()) -> tuple[object, ...]:
+    """Return the parts of a function or a class, with those of its closure."""
+    if id(value) in visited:
         return ()
-    seen |= {id(value)}
+    visited |= {id(value)}
     if isinstance(value, FunctionType):
         cells = [cell.cell_contents for cell in value.__closure__ or () if cell != CellType()]
         inner = [each for each in cells if callable(each)]
         named = (value.__kwdefaults__ or {}).values()
-        return (value.__code__, value.__defaults__, *named, *_with_parts(inner, seen))
+        return (value.__code__, value.__defaults__, *named, *_with_parts(inner, visited))
     if isinstance(value, type):
-        return _with_parts([each for each in vars(value).values() if hasattr(each, "__get__")], seen)
+        return _with_parts([each for each in vars(value).values() if hasattr(each, "__get__")], visited)
     if isinstance(value, (staticmethod, classmethod)):
-        return _parts(value.__func__, seen)
+        return _parts(value.__func__, visited)
     inner = [value.__dict__["__wrapped__"]] if "__wrapped__" in getattr(value, "__dict__", ()) else []
-    return _with_parts(inner, seen)
+    return _with_parts(inner, visited)
 
 
-def _with_parts(values: list[Any], seen: frozenset[int]) -> tuple[object, ...]:
-    return (*values, *(part for value in values for part in _parts(value, seen)))
+def _with_parts(values: list[Any], visited: frozenset[int]) -> tuple[object, ...]:
+    return (*values, *(part for value in values for part in _parts(value, visited)))
 
 
 def _declared(code: CodeType) -> Iterator[str]:
-    """Yield the globals that a function and those within it bind."""
+    """Yield the globals that a function and its inner functions bind."""
     yield from (
         str(each.argval) for each in dis.get_instructions(code) if each.opname in {"STORE_GLOBAL", "DELETE_GLOBAL"}
     )

@@ -38,7 +38,7 @@ _HARNESS: Final = frozenset({"__name__", "__file__", "__doc__", "__builtins__"})
 
 
 def free_names(source: str, entry: str) -> frozenset[str]:
-    """Return the names that the tests use and do not make: the program has to bring them.
+    """Return the names that the tests use and do not define, so that the program must.
 
     A builtin is none of them, unless the function under test is called like it.
     """
@@ -55,7 +55,7 @@ def free_names(source: str, entry: str) -> frozenset[str]:
 
 
 def imported_names(tree: ast.Module, module: str) -> frozenset[str]:
-    """Return the names that tests import from the program: from `module`, or what they put for it in `sys.modules`."""
+    """Return the names that tests import from the program: from `module`, or from its substitute in `sys.modules`."""
     modules = {module}
     for node in ast.walk(tree):
         match node:
@@ -70,7 +70,7 @@ def imported_names(tree: ast.Module, module: str) -> frozenset[str]:
 
 
 def imports(nodes: Iterable[ast.AST]) -> Iterator[tuple[str | None, ast.alias]]:
-    """Yield what is imported by some statements: each alias, with the module of `from MODULE import` before it."""
+    """Yield the imports of some statements: the module of `from MODULE import`, and each alias."""
     for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
             origin = node.module if isinstance(node, ast.ImportFrom) else ""
@@ -78,7 +78,7 @@ def imports(nodes: Iterable[ast.AST]) -> Iterator[tuple[str | None, ast.alias]]:
 
 
 def tainted_names(tree: ast.Module, program: frozenset[str]) -> frozenset[str]:
-    """Return the program's names and those that take a value from them, to a fixed point."""
+    """Return the program's names and all names assigned from them, transitively."""
     names = set(program) | _checked(tree)
     functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     while True:
@@ -92,12 +92,12 @@ def tainted_names(tree: ast.Module, program: frozenset[str]) -> frozenset[str]:
 
 
 def uses(node: ast.AST, names: set[str] | frozenset[str]) -> bool:
-    """Say whether one of these names is read in the expression."""
+    """Say whether the expression reads one of these names."""
     return any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(node))
 
 
 def plainly_attributed(tree: ast.Module, program: frozenset[str], entry: str) -> list[str]:
-    """Return the program's names of which tests use an attribute that plain data has, such as `f.count`.
+    """Return the program's names with an attribute in the tests that plain data also has, such as `f.count`.
 
     The parameter of HumanEval's `check` is the entry.
     """
@@ -113,7 +113,7 @@ def plainly_attributed(tree: ast.Module, program: frozenset[str], entry: str) ->
 
 
 def is_plain(attr: str) -> bool:
-    """Say whether plain data has such an attribute, or a test case: whoever uses it needs no object of the program."""
+    """Say whether plain data or a test case has an attribute, so that its use needs no object of the program."""
     return attr in _PLAIN_NAMES or attr.startswith("assert")
 
 
@@ -124,7 +124,7 @@ def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
 
 
 def _checked(tree: ast.Module) -> set[str]:
-    """Return the parameter through which HumanEval's `check` gets the program's function."""
+    """Return the parameter of HumanEval's `check` for the program's function."""
     return {
         node.args.args[0].arg
         for node in tree.body
@@ -151,7 +151,7 @@ def _flows(node: ast.AST, functions: dict[str, ast.FunctionDef]) -> Iterator[tup
 
 
 def _loop(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.AST, ast.AST]]:
-    """Pair the targets of a loop over `zip` with what each takes, so that the expected side stays clean."""
+    """Pair the targets of a loop over `zip` with their sources, so that the expected side is not tainted."""
     match value, target:
         case ast.Call(func=ast.Name(id="zip"), args=sources), ast.Tuple(elts=targets) if len(sources) == len(targets):
             yield from zip(targets, sources, strict=True)
@@ -186,7 +186,7 @@ Library = tuple[str, str, Sequence[str]]
 
 
 def libraries_in(tree: ast.Module, names: frozenset[str]) -> list[Library]:
-    """Return what of some names, which the tests do not make, means a library."""
+    """Return the libraries among undefined names of the tests."""
     used: dict[str, set[str]] = {}
     inner = {node.value: node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     for node in ast.walk(tree):
@@ -197,9 +197,9 @@ def libraries_in(tree: ast.Module, names: frozenset[str]) -> list[Library]:
     return found + [(name, LIBRARIES.get(name, name), sorted(used[name])) for name in meant]
 
 
-def library(found: Library, otherwise: Callable[[], Any]) -> Any:
-    """Return what a name means; what it means `otherwise` where no such library has what is used."""
-    name, module, used = found
+def library(meaning: Library, otherwise: Callable[[], Any]) -> Any:
+    """Return the library that a name means, or the value of `otherwise` if that library lacks what is used."""
+    name, module, used = meaning
     try:
         imported = import_module(module)
     except ImportError:
@@ -216,7 +216,7 @@ _RUNNERS: Final = frozenset({"unittest.main", "pytest.main"})
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a module of tests holds."""
+    """The contents of a module of tests."""
 
     tests: tuple[tuple[str, int], ...]
     """Name and line of each test that pytest or unittest would run, `check` and `main` where they are called here."""
@@ -229,12 +229,12 @@ class Outline:
 
 
 def outline(tree: ast.Module, names: frozenset[str]) -> Outline:
-    """Return what a module holds; `names` are those that may hold values of the program."""
+    """Return the outline of a module; `names` are those that may hold values of the program."""
     functions = {node.name: node for node in tree.body if isinstance(node, _FUNCTIONS)}
     elsewhere = {name for node in tree.body for name in _names(node, ast.Load) - {getattr(node, "name", "")}}
     helpers = tuple(sorted(name for name in functions.keys() & elsewhere if _is_helper(functions[name])))
     calls = _uncalled(functions, _names(tree, ast.Load))
-    found = dict(_tests(tree.body, "", testing=True, known={}))
+    found = dict(_tests(tree.body, "", testing=True, cases={}))
     gone = {*_names(tree, ast.Store, ast.Del), *helpers}
     opted = any(isinstance(node, ast.Name | ast.Attribute) and name_of(node) == "__test__" for node in ast.walk(tree))
     kept = {} if opted else {name: line for name, line in found.items() if name.partition(".")[0] not in gone}
@@ -249,7 +249,7 @@ def first_line(node: ast.stmt) -> int:
 
 
 def open_main(tree: ast.Module) -> None:
-    """Have what stands under `if __name__ == "__main__":` run in its place, but for calls of a test runner."""
+    """Inline the body of `if __name__ == "__main__":`, without calls of a test runner."""
     found = imports(tree.body)
     runs = {"main"} & {alias.asname or alias.name for origin, alias in found if origin in {"unittest", "pytest"}}
     parts = (node.body if isinstance(node, ast.If) and _is_main(node) else [node] for node in tree.body)
@@ -265,7 +265,7 @@ def _is_main(node: ast.If) -> bool:
 
 
 def _starts_runner(node: ast.stmt, runs: set[str]) -> bool:
-    """Say whether a statement looks for tests in another module, and would end the process."""
+    """Say whether a statement runs a test runner, which would end the process."""
     if not isinstance(node, ast.Expr | ast.Raise | ast.Assign):
         return False
     called = {ast.unparse(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
@@ -293,23 +293,23 @@ def _required(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return len(args.posonlyargs) + len(args.args) - len(args.defaults) + missing
 
 
-def _tests(body: list[ast.stmt], above: str, *, testing: bool, known: dict[str, bool]) -> Iterator[tuple[str, int]]:
-    """Yield the tests among some definitions; `known` says of the classes so far whether they are test cases."""
+def _tests(body: list[ast.stmt], above: str, *, testing: bool, cases: dict[str, bool]) -> Iterator[tuple[str, int]]:
+    """Yield the tests among some definitions; `cases` says which classes so far are test cases."""
     for node in body:
         if isinstance(node, _FUNCTIONS) and testing and node.name.startswith("test"):
             if not any("fixture" in ast.unparse(each) for each in node.decorator_list):
                 yield f"{above}{node.name}", first_line(node)
         elif isinstance(node, ast.ClassDef):
             bases = [ast.unparse(base).rpartition(".")[2] for base in node.bases]
-            is_case = any(base.endswith("TestCase") or known.get(base) for base in bases)
-            known[node.name] = is_case
+            is_case = any(base.endswith("TestCase") or cases.get(base) for base in bases)
+            cases[node.name] = is_case
             inner = is_case or node.name.startswith("Test")
             if inner or not above:
-                yield from _tests(node.body, f"{above}{node.name}.", testing=inner, known=known)
+                yield from _tests(node.body, f"{above}{node.name}.", testing=inner, cases=cases)
 
 
 def _skips_by_program(tree: ast.Module, names: frozenset[str]) -> bool:
-    """Say whether a condition that the program has a part in stands before a skip."""
+    """Say whether a skip depends on a condition with values of the program."""
     tries = [node for node in ast.walk(tree) if isinstance(node, ast.Try)]
     known = names.union(*(_names(node, ast.Store) for node in tries if uses(node, names) or _imports_program(node)))
     for node in ast.walk(tree):
@@ -333,7 +333,7 @@ def _imports_program(node: ast.AST) -> bool:
 
 
 def name_of(node: ast.AST) -> str:
-    """Return the name that stands in one node itself, empty where there is none."""
+    """Return the name in a node itself; empty without one."""
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name) | ast.alias(name=name):
             return name
@@ -390,7 +390,7 @@ _REPEATED: Final = (ast.For, ast.While, ast.AsyncFor)
 
 
 def _changes_answer(tree: ast.Module, program: frozenset[str], names: frozenset[str]) -> bool:
-    """Say whether tests change what the program returned and call it again: it may hold the same object."""
+    """Say whether tests change a returned value and call the program again, which may keep the same object."""
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
     last = max(((call.lineno, call.col_offset) for call in calls if name_of(call.func) in names), default=(0, 0))
     answers = {
@@ -423,7 +423,7 @@ _DRAWN: Final = frozenset("iter map filter zip enumerate reversed open".split())
 
 
 def _lends_iterator(tree: ast.Module, names: frozenset[str]) -> bool:
-    """Say whether the program gets an iterator that the tests use as well: how far it was drawn matters."""
+    """Say whether the program gets an iterator that the tests also use, so that its position matters."""
     makers = {
         node.name
         for node in ast.walk(tree)
@@ -451,7 +451,7 @@ def _lends_iterator(tree: ast.Module, names: frozenset[str]) -> bool:
 
 
 def _is_import(node: ast.AST, modules: set[str]) -> bool:
-    """Say whether a node does what `from solution import name` does."""
+    """Say whether a node has the effect of `from solution import name`."""
     match node:
         case ast.Attribute(value=ast.Name(id=name), attr=attr, ctx=ast.Load()):
             return name in modules and not attr.startswith("_")
@@ -459,14 +459,14 @@ def _is_import(node: ast.AST, modules: set[str]) -> bool:
 
 
 def uses_library(tree: ast.Module, modules: Sequence[str]) -> bool:
-    """Say whether tests import what is neither Python's own nor numpy, or have it among modules that they mean."""
+    """Say whether tests use a library outside of the standard library and numpy."""
     found = imports(ast.walk(tree))
     named = [*modules, *(origin or alias.name for origin, alias in found if origin is not None)]
     return bool({name.partition(".")[0] for name in named} - _KNOWN_MODULES)
 
 
 def _handles(node: ast.AST, names: frozenset[str]) -> bool:
-    """Say whether a value of the program is used as an object: by an attribute of its own, by what it returns."""
+    """Say whether a value of the program is used as an object: by its own attributes, or as a returned function."""
     match node:
         case ast.Attribute(value=inner, attr=attr) if not _is_module(inner):
             return uses(inner, names) and not is_plain(attr)
@@ -489,14 +489,14 @@ def _is_module(node: ast.expr) -> bool:
 
 
 def _root(node: ast.expr) -> str:
-    """Return the name that an expression starts with, empty where it starts with something else."""
+    """Return the name at the start of an expression; empty if it starts with something else."""
     while isinstance(node, ast.Call | ast.Attribute | ast.Subscript):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
 def _names_class(node: ast.AST, program: frozenset[str]) -> bool:
-    """Say whether a name of the program stands where only a class makes sense."""
+    """Say whether a name of the program is used where only a class makes sense."""
     match node:
         case ast.ClassDef(bases=bases):
             return any(uses(base, program) for base in bases)
@@ -512,7 +512,7 @@ def _names_class(node: ast.AST, program: frozenset[str]) -> bool:
 
 
 def _reaches_around(node: ast.AST, used: set[str]) -> bool:
-    """Say whether a piece of test code changes or watches more than its own variables; it reads the names `used`."""
+    """Say whether test code that reads the names `used` affects or observes more than its own variables."""
     match node:
         case ast.Attribute(value=ast.Name(id="sys"), attr=attr) if attr in _STREAMS:
             return True
@@ -550,12 +550,12 @@ _ATTRIBUTES: Final = frozenset("random seterr seterrcall setbufsize set_printopt
 
 
 def is_pure(tree: ast.Module, names: frozenset[str]) -> bool:
-    """Say whether test code changes nothing beside its own variables; `names` are those it takes from the program."""
+    """Say whether test code changes only its own variables; `names` are those from the program."""
     return not (names - called_names(tree)) and all(map(_leaves_nothing, ast.walk(tree)))
 
 
 def called_names(tree: ast.Module) -> frozenset[str]:
-    """Return what is called by its name."""
+    """Return the names that are called."""
     calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
     return frozenset(function.id for function in calls if isinstance(function, ast.Name))
 

@@ -1,1 +1,1 @@
-"""Find what programs import and the sandbox lacks, and install the distributions that bring it."""
+"""Find the modules that programs import and the sandbox lacks, and install their distributions."""

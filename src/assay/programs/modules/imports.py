@@ -1,4 +1,4 @@
-"""Find what programs import, which distribution brings it, and what a sandbox lacks.
+"""Find the modules that programs import, their distributions, and those that a sandbox lacks.
 
 A name that is neither in the table nor on the list has no distribution, whatever PyPI says: models invent names, and
 others register what models invent. Known and allowed are two things: torch is known, and too large to be allowed.
@@ -40,15 +40,15 @@ _LINE = re.compile(r"(?:([A-Za-z_]\w*)\s*=\s*)?([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of distributions, and which of them may be installed."""
+class Distributions:
+    """The known distributions of modules, and the ones that may be installed."""
 
     allowed: frozenset[str]
     of_module: Mapping[str, str] = field(default_factory=dict, hash=False)
     """What a user's file says about import names."""
 
     def distribution_of(self, module: str) -> str:
-        """Return what brings a module, empty for one that nobody knows."""
+        """Return the distribution of a module; empty if it is unknown."""
         named = self.of_module.get(module) or _otherwise_named().get(module)
         if named:
             return named
@@ -61,12 +61,12 @@ class Known:
 
 
 def plain(name: str) -> str:
-    """Return a name as the index of distributions compares it."""
+    """Return the normalized name of a distribution, as package indexes compare it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def known(more: Path | None = None) -> Known:
-    """Return the list that is shipped, and what a file adds: a line `NAME`, or `MODULE = NAME` where they differ."""
+def read_distributions(more: Path | None = None) -> Distributions:
+    """Return the shipped list with the additions of a file: lines `NAME`, or `MODULE = NAME` if they differ."""
     allowed = set(_data("distributions.txt"))
     of_module: dict[str, str] = {}
     for number, line in enumerate(text_of(more).splitlines() if more else [], 1):
@@ -82,7 +82,7 @@ def known(more: Path | None = None) -> Known:
         allowed.add(plain(name))
         if module:
             of_module[module] = plain(name)
-    return Known(frozenset(allowed), of_module)
+    return Distributions(frozenset(allowed), of_module)
 
 
 @cache
@@ -125,7 +125,7 @@ def forkable(name):
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What is imported and not there."""
+    """The imported modules that are missing."""
 
     missing: dict[str, str]
     """Modules of known distributions, with what brings each."""
@@ -136,7 +136,7 @@ class Needs:
 
 
 def imported(text: str) -> set[str]:
-    """Return the top-level names of what a text imports, those of the standard library left out."""
+    """Return the top-level names of a text's imports, without the standard library."""
     found = set(_CALL.findall(text))
     for names, module in _STATEMENT.findall(text):
         for name in names.split(",") if names else [module]:
@@ -144,21 +144,21 @@ def imported(text: str) -> set[str]:
     return {name for name in found if name.isidentifier()} - _OWN
 
 
-def needs(reading: TaskFile, programs: Sequence[Program], runner: ProgramRunner, known: Known) -> Needs:
-    """Ask a sandbox which of the modules that programs and their tests import it has not."""
+def needs(reading: TaskFile, programs: Sequence[Program], runner: ProgramRunner, distributions: Distributions) -> Needs:
+    """Ask a sandbox which modules that programs and their tests import are missing."""
     by_programs = Counter(name for program in programs for name in imported(program.source))
     by_tests = {name for text in _texts(reading) for name in imported(text)}
-    of_tests = {name for name in by_tests if known.distribution_of(name)}
+    of_tests = {name for name in by_tests if distributions.distribution_of(name)}
     asked = sorted({name for name, _ in by_programs.most_common(_MAX_NAMES)} | of_tests)
     lacking = strings_from(_ABSENT, "absent", (json.dumps(asked),), runner) if asked else []
-    missing = {name: brings for name in lacking if (brings := known.distribution_of(name))}
+    missing = {name: brings for name in lacking if (brings := distributions.distribution_of(name))}
     many = _COMMON * len(programs)
     common = tuple(name for name in missing if by_programs[name] > many)
     return Needs(missing, tuple(name for name in lacking if name not in missing), common)
 
 
 def forkable(names: Iterable[str], runner: ProgramRunner) -> tuple[str, ...]:
-    """Return those modules that load and start no thread: a sandbox may have them loaded before its first program."""
+    """Return the modules that load without starting a thread, which a sandbox may preload."""
     asked = [Task(name, "", "forkable", tests=(Call((name,), True),)) for name in names]
     programs = [Program(task.id, _FORKABLE, task.id) for task in asked]
     jobs = (job_of(task, program, limits=_LIMITS) for task, program in zip(asked, programs, strict=True))
@@ -167,7 +167,7 @@ def forkable(names: Iterable[str], runner: ProgramRunner) -> tuple[str, ...]:
 
 
 def strings_from(source: str, entry: str, args: tuple[str, ...], runner: ProgramRunner) -> list[str]:
-    """Return the JSON list of texts that a program of ours prints in a sandbox."""
+    """Run one of our programs in a sandbox, and return the JSON list of texts that it prints."""
     task = Task(entry, "", entry, tests=(Call(args, None),))
     limits = Limits(cpu_s=60, wall_s=180, output_kb=1024)
     (ended,) = runner.run([job_of(task, Program(task.id, source, task.id), limits=limits)])
@@ -180,7 +180,7 @@ def strings_from(source: str, entry: str, args: tuple[str, ...], runner: Program
 
 
 def _texts(reading: TaskFile) -> Iterator[str]:
-    """Yield the code that tasks bring."""
+    """Yield the code in tasks."""
     for task in reading.tasks:
         yield from (task.setup, task.reference)
         yield from (test.source for test in task.tests if isinstance(test, Script | Pytest))
@@ -202,7 +202,7 @@ def listing():
 
 
 def importable(runner: ProgramRunner) -> tuple[str, ...]:
-    """Return the Python of a sandbox and its distributions, sorted; of two with one name, the first on the path."""
+    """Return the Python version and the distributions of a sandbox, sorted; of one name the first on the path."""
     found: dict[str, str] = {}
     for text in strings_from(_LISTING, "listing", (), runner):
         name, _, version = text.partition("-")

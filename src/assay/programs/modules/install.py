@@ -32,7 +32,7 @@ from platformdirs import user_cache_path
 from assay.errors import AssayError, InputError, MissingExtra
 from assay.io.files import alone, write
 from assay.io.processes import ProcessLimits, end_with, run_bounded
-from assay.programs.modules.imports import Known, Needs, forkable, importable, known, needs, plain
+from assay.programs.modules.imports import Distributions, Needs, forkable, importable, needs, plain, read_distributions
 from assay.programs.samples import Samples
 from assay.programs.tasks.task_file import TaskFile
 from assay.values import Problem
@@ -58,7 +58,7 @@ _MAX_ERROR_CHARS = 400
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What one install may take."""
+    """Limits of one installation."""
 
     seconds: float = 120.0
     size_mb: int = 2048
@@ -66,14 +66,14 @@ class Bounds:
 
 
 class InstallRefused(InputError):
-    """A set of distributions cannot be had, with what the installer says about it."""
+    """A set of distributions cannot be installed, for the reason of the installer."""
 
 
 class Uv:
-    """Take what lies in uv's cache without the network; ask the network only where that is not enough."""
+    """Runs uv from its cache first, and with the network only if that is not enough."""
 
     def __init__(self, command: Sequence[str] = (), options: Sequence[str] = ()) -> None:
-        """Take how uv is called, and options for each of its commands, as `--no-index`."""
+        """Take the command of uv, and options for each of its commands, such as `--no-index`."""
         self._command = [*(command or _uv()), "pip"]
         self._options = ["--only-binary", ":all:", "--python", sys.executable, "--no-progress", "--quiet", *options]
 
@@ -82,7 +82,7 @@ class Uv:
         return self._twice("compile - --generate-hashes --no-header --no-annotate", bounds, stdin="\n".join(names))
 
     def install(self, lock: Path, target: Path, bounds: Bounds) -> None:
-        """Put what a lock names into a folder; a wheel with another hash is refused.
+        """Install the wheels of a lock into a folder; refuse one with another hash.
 
         Copy, for a link would be a way into the cache; compile, for what is read-only cannot be compiled later.
         """
@@ -106,7 +106,7 @@ def _uv() -> list[str]:
 
 
 def bounded(command: Sequence[str], bounds: Bounds, target: Path | None = None, stdin: str = "") -> str:
-    """Return what a command prints; one that takes too long, writes too much or fails raises InstallRefused."""
+    """Return the output of a command; raise InstallRefused if it fails or exceeds its limits."""
 
     def watch() -> None:
         if target and _count_and_size(target)[1] > bounds.size_mb << 20:
@@ -127,7 +127,7 @@ def bounded(command: Sequence[str], bounds: Bounds, target: Path | None = None, 
 
 
 def environment(ours: os._Environ[str] | dict[str, str]) -> dict[str, str]:
-    """Return what of an environment an installer gets."""
+    """Return the variables of an environment that an installer gets."""
     return {name: value for name, value in ours.items() if name.upper() in _PASSED or _OF_AN_INDEX.fullmatch(name)}
 
 
@@ -137,7 +137,7 @@ _PIN = re.compile(r"^([A-Za-z0-9][\w.-]*)==([^\s;\\]+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """Distributions that lie in one folder."""
+    """A folder of installed distributions."""
 
     folder: Path
     distributions: tuple[str, ...]
@@ -147,7 +147,7 @@ class Overlay:
 def overlay(
     names: Sequence[str], *, tool: Uv | None = None, place: Path | None = None, bounds: Bounds | None = None
 ) -> Overlay:
-    """Return the folder with these distributions, made if it is not there; raise InstallRefused where it cannot be had.
+    """Return the folder with these distributions, installed if it is missing; raise InstallRefused if that fails.
 
     One process makes, the others wait for it and take what it made.
     """
@@ -162,7 +162,7 @@ def overlay(
 
 
 def is_whole(folder: Path) -> bool:
-    """Say whether an overlay is all there: its marker is written last, and counts the files and their bytes."""
+    """Say whether an overlay is complete: its marker, written last, has the count of files and bytes."""
     try:
         marker = json.loads((folder / _MARKER).read_text(encoding="utf-8"))
         return bool(marker["key"] == folder.name and marker["holds"] == _count_and_size(folder))
@@ -171,7 +171,7 @@ def is_whole(folder: Path) -> bool:
 
 
 def _locked(folder: Path, names: list[str], tool: Uv, bounds: Bounds) -> Path:
-    """Return the file with the lock of a set, resolved the first time it is asked for."""
+    """Return the lock file of a set, resolved on first use."""
     file = folder / f"{_key(*names)}.txt"
     if not file.exists():
         try:
@@ -182,7 +182,7 @@ def _locked(folder: Path, names: list[str], tool: Uv, bounds: Bounds) -> Path:
 
 
 def _install_overlay(place: Path, lock: Path, tool: Uv, bounds: Bounds) -> Overlay:
-    """Return the overlay of a lock, installed beside its place and moved there when it is whole."""
+    """Return the overlay of a lock, installed beside its place and moved there when complete."""
     text = lock.read_text(encoding="utf-8")
     key = _key(text)
     folder, fresh = place / key, place / f"{key}.tmp"
@@ -223,7 +223,7 @@ def _count_and_size(folder: Path) -> list[int]:
 
 
 def _protect(folder: Path) -> None:
-    """Take the right to write from everything, and give everyone the right to read: programs are another user."""
+    """Make all files read-only and readable for everyone, since programs run as another user."""
     for place, _, files in os.walk(folder):
         for name in files:
             path = os.path.join(place, name)
@@ -246,7 +246,7 @@ _NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class EquippedRunner:
-    """An open runner, and what is known of its modules."""
+    """An open runner, with notes on its modules."""
 
     runner: ProgramRunner
     missing: Mapping[str, str]
@@ -267,10 +267,10 @@ def install_missing_modules(  # noqa: PLR0913  each is one thing
     install: bool = False,
     allow: Path | None = None,
 ) -> Iterator[EquippedRunner]:
-    """Open a runner in which programs find what they import, as far as that was asked for and is allowed."""
+    """Open a runner with the modules that programs import, if requested and allowed."""
     if allow and not install:
         raise InputError("--allow FILE says what --install may install: give both")
-    names = known(allow)
+    names = read_distributions(allow)
     with open_runner() as plain:
         found = needs(reading, samples.programs, plain, names)
         wanted = sorted({brings for brings in found.missing.values() if names.allows(brings)})
@@ -290,7 +290,7 @@ def install_missing_modules(  # noqa: PLR0913  each is one thing
 
 
 def _install_all_possible(names: list[str]) -> tuple[Overlay, list[Problem]]:
-    """Install all of these; those that cannot be had alone are left out and named."""
+    """Install all of these; report and leave out those that cannot be installed."""
     try:
         return overlay(names), []
     except InstallRefused:
@@ -306,14 +306,14 @@ def _install_all_possible(names: list[str]) -> tuple[Overlay, list[Problem]]:
     return overlay([name for name in names if name not in refused_names]), problems
 
 
-def _left_out(found: Needs, names: Known) -> tuple[Problem, ...]:
-    """Name what is not on the list of what may be installed."""
-    refused = sorted({brings for brings in found.missing.values() if not names.allows(brings)})
+def _left_out(lacking: Needs, names: Distributions) -> tuple[Problem, ...]:
+    """Report missing modules that may not be installed."""
+    refused = sorted({brings for brings in lacking.missing.values() if not names.allows(brings)})
     why = "not on the list of what may be installed: name it in a file, --allow FILE"
     problems = [Problem(name, why) for name in refused]
-    if found.unknown:
-        some = ", ".join(found.unknown[:_NAMED]) + (", …" if len(found.unknown) > _NAMED else "")
-        modules = "1 module" if len(found.unknown) == 1 else f"{len(found.unknown):,} modules"
+    if lacking.unknown:
+        some = ", ".join(lacking.unknown[:_NAMED]) + (", …" if len(lacking.unknown) > _NAMED else "")
+        modules = "1 module" if len(lacking.unknown) == 1 else f"{len(lacking.unknown):,} modules"
         what = f"{modules} of no known distribution, not installed: {some}"
         problems.append(Problem("imports", f"{what}; --allow FILE takes lines MODULE = DISTRIBUTION"))
     return tuple(problems)

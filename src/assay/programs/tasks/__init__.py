@@ -1,1 +1,1 @@
-"""Read files of tasks in every format of the field."""
+"""Read files of tasks in the common benchmark formats."""

@@ -55,7 +55,7 @@ def _line(args: list[Any], value: Any) -> str:
 
 
 def contract_of(reference: str, name: str, contract: str, space: dict[str, Any]) -> Callable[..., None]:
-    """Return the contract as a function with the parameters of the function it is about."""
+    """Return the contract as a function with the parameters of its function."""
     if not contract.strip():
         return lambda *_: None
     tree = ast.parse(reference)
@@ -70,7 +70,7 @@ def contract_of(reference: str, name: str, contract: str, space: dict[str, Any])
 
 
 def answer(function: Callable[..., Any], check: Callable[..., None], args: list[Any]) -> tuple[Any, str]:
-    """Return what a function returns and no fault, or a fault."""
+    """Return the value of a function and None, or None and the fault."""
     try:
         check(*copy.deepcopy(args))
     except Exception as error:  # noqa: BLE001  # a contract may fail in any way
@@ -85,7 +85,7 @@ Shape = Callable[[Any], Any]
 
 
 def shapes_of(function: Callable[..., Any], check: Callable[..., None], inputs: list[list[Any]]) -> tuple[Shape, ...]:
-    """Return a shape for each argument, under which the most inputs have an answer."""
+    """Return a shape for each argument with which most inputs have an answer."""
     width = max(map(len, inputs))
     tried = sorted(itertools.product(range(len(_SHAPES)), repeat=width), key=sum)[:_MAX_SHAPES]
     best, most = (_SHAPES[0],) * width, -1
@@ -113,7 +113,7 @@ def _works(
 
 
 def _tuples(depth: int) -> Shape:
-    """Return the shape that makes tuples of lists that lie so deep; 0 is the value itself."""
+    """Return the shape that converts lists at a depth to tuples; 0 is the value itself."""
 
     def shape(value: Any) -> Any:
         if not isinstance(value, list):
@@ -155,7 +155,7 @@ _SHAPES: tuple[Shape, ...] = (
 
 
 def literal_of(value: Any) -> str:  # noqa: PLR0911  # a kind of value each
-    """Return plain data as a literal that reads back the same; a TypeError says what is none."""
+    """Return plain data as a literal that evaluates to the same; raise TypeError for other values."""
     if isinstance(value, dict):
         return f"{{{', '.join(f'{literal_of(key)}: {literal_of(each)}' for key, each in value.items())}}}"
     if isinstance(value, re.Match):

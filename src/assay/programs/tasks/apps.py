@@ -28,12 +28,12 @@ _QUESTION = "question.txt"
 
 
 def is_apps(path: Path) -> bool:
-    """Say whether a folder holds problems as APPS is published."""
+    """Say whether a folder has problems in the published layout of APPS."""
     return next(path.glob(f"**/{_QUESTION}"), None) is not None
 
 
 def folders(path: Path, problems: list[Problem]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the problems of a folder as APPS is published, each with the name of its folder."""
+    """Yield the problems of a folder in the published layout of APPS, each with the name of its folder."""
     for question in sorted(path.glob(f"**/{_QUESTION}")):
         folder = question.parent
         where = folder.relative_to(path).as_posix()
@@ -83,7 +83,7 @@ def apps_task(record: Fields) -> Task:
 def _pairs(record: Fields) -> tuple[Stdin, ...]:
     pairs = record.list("test_list")
     if not all(isinstance(pair, dict) and {"input", "output"} <= pair.keys() for pair in pairs):
-        raise FieldError("field 'test_list' holds something else than objects with 'input' and 'output'")
+        raise FieldError("field 'test_list' has items that are not objects with 'input' and 'output'")
     return tuple(Stdin(_text(pair["input"]), _text(pair["output"])) for pair in pairs)
 
 
@@ -107,7 +107,7 @@ def _tests(record: Fields) -> tuple[str, tuple[Test, ...]]:
 
 
 def _with_whole_keys(value: Any) -> Any:
-    """Return a value of JSON with the numbers that its keys were before; APPS looks at no other argument."""
+    """Return a JSON object whose keys are all whole numbers with these as numbers; any other value unchanged."""
     if isinstance(value, dict) and all(re.fullmatch(r"-?\d{1,18}", key) for key in value):
         return {int(key): each for key, each in value.items()}
     return value
@@ -120,7 +120,7 @@ def _solution(record: Fields) -> str:
 
 
 def _text(value: object) -> str:
-    """Return what is read or printed: texts as they are, lists a line each, other values as `print` shows them."""
+    """Return input or output as text: texts unchanged, lists one item per line, other values as printed."""
     if isinstance(value, list):
         return "\n".join(map(str, value))
     return value if isinstance(value, str) else str(value)

@@ -1,4 +1,4 @@
-"""Make tests of inputs by running the reference in the sandbox once.
+"""Turn inputs into tests by running the reference in the sandbox once.
 
 References of EvalPlus take minutes for all tasks of a file, and their answers are the same each time. What took too
 long is kept too: so a second run has the same tests as the first, however busy the machine is.
@@ -34,22 +34,22 @@ _TEXTS = ("stdout", "reports")
 
 
 def _parts_of(job: Job) -> tuple[bytes, ...]:
-    """Return what decides how a job ends."""
+    """Return the key of a job: all that its result depends on."""
     return json.dumps(asdict(job.limits) if job.limits else None).encode(), job.candidate, job.judge or b""
 
 
-def _kept_end(kept: KeptResults, job: Job) -> Ended | None:
-    """Return how this very job ended before, None where that is not known."""
-    found = kept.get(*_parts_of(job))
+def _kept_end(results: KeptResults, job: Job) -> Ended | None:
+    """Return the stored result of this job; None without one."""
+    found = results.get(*_parts_of(job))
     with contextlib.suppress(KeyError, TypeError, AttributeError, ValueError):
         texts = {name: found[name].encode() for name in _TEXTS}
         return Ended(job.id, **texts, cpu_s=float(found["cpu_s"]), ended=found["ended"])
     return None
 
 
-def _keep_end(kept: KeptResults, job: Job, ended: Ended) -> None:
+def _keep_end(results: KeptResults, job: Job, ended: Ended) -> None:
     texts = {name: getattr(ended, name).decode("utf-8", "replace") for name in _TEXTS}
-    kept.put({**texts, "cpu_s": ended.cpu_s, "ended": ended.ended}, *_parts_of(job))
+    results.put({**texts, "cpu_s": ended.cpu_s, "ended": ended.ended}, *_parts_of(job))
 
 
 _LIMITS = Limits(cpu_s=60, wall_s=180, memory_mb=2048, file_mb=64, output_kb=32_768)
@@ -62,16 +62,16 @@ _SLACK = 4
 
 
 def with_expected_outputs(
-    reading: TaskFile, runner: ProgramRunner, report: Progress | None = None, *, kept: Path | None = None
+    reading: TaskFile, runner: ProgramRunner, report: Progress | None = None, *, cache: Path | None = None
 ) -> TaskFile:
-    """Return the tasks with a test for each input that the reference answers; `kept` holds what it did before."""
+    """Return the tasks with a test for each input that the reference answers; `cache` is a folder for its answers."""
     waiting = [task for task in reading.tasks if task.id in reading.inputs]
     if not waiting:
         return reading
     made: dict[str, Task] = {}
     problems = list(reading.problems)
     jobs = (_job(task, reading.inputs[task.id]) for task in waiting)
-    for task, ended in zip(waiting, _ended(jobs, runner, kept), strict=True):
+    for task, ended in zip(waiting, _ended(jobs, runner, cache), strict=True):
         tests, why = _tests(task, reading.inputs[task.id], ended)
         made[task.id] = replace(task, tests=tests, timeout_s=_timeout(ended))
         problems += [Problem(task.id, f"{n:,} inputs cannot be used as tests: {what}") for what, n in why.items()]
@@ -81,9 +81,9 @@ def with_expected_outputs(
     return TaskFile(tasks, tuple(problems), reading.form)
 
 
-def _ended(jobs: Iterable[Job], runner: ProgramRunner, kept: Path | None) -> Iterator[Ended]:
-    """Yield how each job ended, from what is kept or by running it, in their order."""
-    results = KeptResults(kept)
+def _ended(jobs: Iterable[Job], runner: ProgramRunner, cache: Path | None) -> Iterator[Ended]:
+    """Yield the result of each job in order, from the cache or by running it."""
+    results = KeptResults(cache)
     known = [(job, _kept_end(results, job)) for job in jobs]
     ran = runner.run(job for job, before in known if before is None)
     for job, before in known:
@@ -102,7 +102,7 @@ def _job(task: Task, inputs: Inputs) -> Job:
 
 
 def _tests(task: Task, inputs: Inputs, ended: Ended) -> tuple[tuple[Test, ...], Mapping[str, int]]:
-    """Return the tests of a task, and how many inputs make none for which reason."""
+    """Return the tests of a task, and the count of unusable inputs by reason."""
     lines = ended.stdout.decode("utf-8", "replace").split("\n")[:-1]
     why, size, tests = Counter[str](), 0, list[Test]()
     for line in lines:
@@ -128,6 +128,6 @@ def _broken(ended: Ended) -> str:
 
 
 def _timeout(ended: Ended) -> float:
-    """Return the processor time for all tests of a task, 0 where the limits are enough."""
+    """Return the processor time for all tests of a task; 0 if the default limits are enough."""
     wanted = _SLACK * ended.cpu_s
     return round(wanted, 1) if wanted > Limits().cpu_s else 0.0

@@ -59,7 +59,7 @@ from assay.values import Call, Problem, Pytest, Script, Stdin, Task, Test
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Arguments of calls whose expected values are what the task's reference returns."""
+    """Arguments of calls whose expected values come from the task's reference."""
 
     args: tuple[tuple[Any, ...], ...]
     contract: str = ""
@@ -69,7 +69,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class TaskFile:
-    """The tasks of a file, in its order."""
+    """The tasks of a file, in order."""
 
     tasks: tuple[Task, ...]
     problems: tuple[Problem, ...] = ()
@@ -84,7 +84,7 @@ Made = Task | tuple[Task, Inputs]
 
 
 def gathered(path: Path, form: str, make: Callable[[Fields], Made]) -> TaskFile:
-    """Return the tasks of a file; a record that makes none, or one that is there already, is told."""
+    """Return the tasks of a file; report unusable and repeated records."""
     problems: list[Problem] = []
     tasks: dict[str, Task] = {}
     inputs: dict[str, Inputs] = {}
@@ -115,7 +115,7 @@ _BINDING = (
 
 
 def helpers_of(prompt: str, entry: str, *tests: str) -> str:
-    """Return the statements of a prompt, but for the function under test, that its tests need; empty where none."""
+    """Return the statements of a prompt that its tests need, without the function under test."""
     bindings = (node for node in parsed(prompt).body if isinstance(node, _BINDING))
     others = [node for node in bindings if getattr(node, "name", "") != entry]
     needed: set[int] = set()
@@ -140,7 +140,7 @@ def _names(tree: ast.AST, context: type[ast.expr_context]) -> set[str]:
 
 
 def parsed(source: str) -> ast.Module:
-    """Return the tree of a source, an empty one where it is not Python."""
+    """Return the tree of a source; an empty one if it does not parse."""
     return parse_python(source) or ast.Module(body=[], type_ignores=[])
 
 
@@ -166,7 +166,7 @@ _PRESENT = "import os, sys; from os import environ\n"
 
 
 def whole(prompt: str, canonical: str) -> str:
-    """Return the program that a prompt and its solution make, empty where there is no solution."""
+    """Return the program of a prompt with its solution; empty without a solution."""
     return prompt + canonical if canonical else ""
 
 
@@ -185,7 +185,7 @@ def _mbpp_task(record: Fields) -> Task:
 
 
 def _separate(sources: list[str]) -> tuple[Script, ...]:
-    """Return a test for each text, or one for all where a later one reads what an earlier one binds."""
+    """Return one test per text, or one for all if a later one uses names of an earlier one."""
     bound = set[str]()
     for source in sources:
         tree = parsed(source)
@@ -204,7 +204,7 @@ def id_of(record: Fields) -> str:
 
 
 def function_of(source: str, tests: str = "") -> str:
-    """Return the name of the function that tests call first, else of the last function that a source defines."""
+    """Return the name of the function that tests call first, or else the last function of a source."""
     defined = [node.name for node in parsed(source).body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     calls = (node.func for node in ast.walk(parsed(tests)) if isinstance(node, ast.Call))
     called = (function.id for function in calls if isinstance(function, ast.Name))
@@ -230,7 +230,7 @@ _ALSO_RIGHT: Mapping[str, Callable[..., int]] = {
 
 
 def _by_digits(one: str, other: str) -> int:
-    """Return how far the digits of two numbers lie apart, place by place, in all."""
+    """Return the sum of the differences of two numbers' digits."""
     width = max(len(one), len(other))
     return sum(abs(int(a) - int(b)) for a, b in zip(one.zfill(width), other.zfill(width), strict=True))
 
@@ -250,7 +250,7 @@ def _evalplus_task(record: Fields) -> tuple[Task, Inputs]:
 
 
 def evalplus_test(name: str, args: tuple[Any, ...], expected: Any, atol: float) -> Test:
-    """Return the test that EvalPlus makes of a call and what the reference returned."""
+    """Return EvalPlus's test for a call and the reference's result."""
     if name in _AS_SETS:
         return Script(f"assert set({name}(*{args!r})) == set({expected!r})")
     if name in _AS_TRUTHS:
@@ -313,7 +313,7 @@ def _parsed(text: str) -> Any:
 
 
 def _cases(record: Fields, name: str) -> Iterator[tuple[str, str]]:
-    """Yield input and output of each test in a field that is a list, its JSON, or its JSON in a compressed pickle."""
+    """Yield input and output of each test in a field: a list, its JSON, or its JSON in a compressed pickle."""
     value = record.values.get(name) or []
     if isinstance(value, str):
         value = _parsed(value if value.lstrip().startswith("[") else _unpacked(name, value))
@@ -321,7 +321,7 @@ def _cases(record: Fields, name: str) -> Iterator[tuple[str, str]]:
         raise FieldError(f"field '{name}' is {describe_value(value)}, wanted a list of tests")
     for case in value:
         if not (isinstance(case, dict) and isinstance(case.get("input"), str) and isinstance(case.get("output"), str)):
-            raise FieldError(f"field '{name}' holds something else than objects with texts 'input' and 'output'")
+            raise FieldError(f"field '{name}' has items that are not objects with texts 'input' and 'output'")
         yield case["input"], case["output"]
 
 
@@ -333,7 +333,7 @@ _AROUND = frozenset({"PROTO", "FRAME", "MEMOIZE", "BINPUT", "LONG_BINPUT", "STOP
 
 
 def _unpacked(name: str, value: str) -> str:
-    """Return the one text in a pickle that was compressed and put into base64; any other pickle is refused unread."""
+    """Return the single text in a compressed pickle in base64; refuse any other pickle without loading it."""
     try:
         reader = zlib.decompressobj()
         pickled = reader.decompress(base64.b64decode(value, validate=True), _MAX_UNPACKED_BYTES)
@@ -356,7 +356,7 @@ def _own_task(record: Fields) -> Task:
     record.only(_FIELDS)
     tags = record.mapping("tags", {})
     if not all(isinstance(value, str) for value in tags.values()):
-        raise FieldError("field 'tags' holds something else than texts")
+        raise FieldError("field 'tags' has values that are not texts")
     name, prompt = record.text("entry_point", ""), record.text("prompt", "")
     tests = tuple(_test(f"tests[{number}]", test, name) for number, test in enumerate(record.list("tests", ())))
     if all(isinstance(test, Script) for test in tests):
@@ -426,7 +426,7 @@ _MODULE = "solution"
 
 
 def read_pytest(path: Path) -> TaskFile:
-    """Read each test file as a task, whose id is its path without its ending."""
+    """Read each test file as a task; its id is the path without suffix."""
     problems: list[Problem] = []
     tasks: list[Task] = []
     base = path if path.is_dir() else path.parent
@@ -440,7 +440,7 @@ def read_pytest(path: Path) -> TaskFile:
 
 
 def _subject(file: Path) -> str:
-    """Return the module that a test file is about, empty where it is no test file."""
+    """Return the module under test of a test file; empty for other files."""
     found = re.fullmatch(r"test_(.*)|(.*)_test", file.stem, re.DOTALL)
     return (found[1] or found[2] or "") if found and file.suffix == ".py" else ""
 
@@ -457,7 +457,7 @@ def _pytest_task(file: Path, name: str) -> Task:
 
 
 def _redirected(source: str, subject: str) -> str:
-    """Return a test that imports the program in the place of the module it is about."""
+    """Return a test that imports the program in place of the module under test."""
     name = re.escape(subject)
     source = re.sub(rf"^(\s*from\s+)\.?{name}(\s+import\s)", rf"\1{_MODULE}\2", source, flags=re.MULTILINE)
     source = re.sub(rf"^(\s*import\s+){name}(\s+as\s)", rf"\1{_MODULE}\2", source, flags=re.MULTILINE)
@@ -490,7 +490,7 @@ _FORMATS: Mapping[str, tuple[Callable[[Fields], Made] | None, Callable[[Abstract
 
 
 def read_tasks(path: Path, form: str = "") -> TaskFile:
-    """Read tasks; without a format it is found out. Nothing usable at all is an error."""
+    """Read tasks, by default in the format of their contents; raise InputError if none is usable."""
     name = form or form_of(path)
     if name not in _FORMATS:
         raise InputError(f"unknown format '{name}'; {nearest(name, list(_FORMATS))}")
@@ -499,12 +499,12 @@ def read_tasks(path: Path, form: str = "") -> TaskFile:
     if not reading.tasks:
         first = f": {reading.problems[0]}" if reading.problems else ""
         more = f" (and {len(reading.problems) - 1:,} more)" if len(reading.problems) > 1 else ""
-        raise InputError(f"'{path}' holds no task that can be used{first}{more}")
+        raise InputError(f"'{path}' has no usable task{first}{more}")
     return reading
 
 
 def form_of(path: Path) -> str:
-    """Return the format of a file or folder by what it holds."""
+    """Return the format of a file or folder by its contents."""
     problems: list[Problem] = []
     if path.is_dir() and is_apps(path):
         return "apps"

@@ -201,7 +201,7 @@ class Gathered:
         return TruthFile(truth, tuple(self.problems), tuple(self.rows), self.path.name)
 
     def _hidden(self, targets: Iterable[str]) -> Iterator[str]:
-        """Yield the hidden targets below the corpus, which are overwritten when the corpus is built."""
+        """Yield the valid hidden targets; record a problem for each other one."""
         for target in targets:
             if fault := fault_of_target(target):
                 self.problem(1, f"hidden: {fault}")
@@ -328,7 +328,8 @@ def losses(  # noqa: PLR0913  what a format may not hold
             yield from (f"the tags {', '.join(names)}" for _ in names[:1])
     if corpus and (truth.repository or truth.commit):
         yield "repository and commit"
-    yield from _counted(len(truth.hidden) * corpus, "hidden targets")
+    if corpus:
+        yield from _counted(len(truth.hidden), "hidden targets")
     if document_fields is not None:
         names = [name for name in _PLAIN_CHUNK if name not in document_fields]
         lost = sorted({name for each in truth.documents for name in names if getattr(each, name) != _PLAIN_CHUNK[name]})

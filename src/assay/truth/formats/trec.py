@@ -135,7 +135,7 @@ def read_run(
     best = {query: _best(known, depth, by_rank=by_rank) for query, known in held.items() if known}
     if not best:
         said = f": {problems[0]}" if problems else ""
-        raise InputError(f"{path} holds no run, wanted rows of 'query Q0 target rank score name'{said}")
+        raise InputError(f"{path} has no run; wanted rows of 'query Q0 target rank score name'{said}")
     otherwise = sum([*of] != [*_best(of, depth, by_rank=not by_rank)] for of in best.values())
     if otherwise and not by_rank:
         how = "by id backwards as in trec_eval; the option ties = 'rank' keeps the order of their ranks"
