@@ -141,7 +141,7 @@ def _unseen_of(request: UnseenOptions) -> Unseen | None:
 
 @command(AgentRequest, example="assay bench agent ~/.claude/projects/-home-me-app --repo .")
 def agent(request: AgentRequest) -> int:
-    """Say whether another search would have helped a coding agent, by its own transcripts.
+    """Return whether another search would have helped a coding agent, by its own transcripts.
 
     TRANSCRIPTS are files of Claude Code or Codex, or folders of them: ~/.claude/projects, ~/.codex/sessions. For each
     session it counts the searches, calls and tokens before a file was edited. Then it asks every system what the agent

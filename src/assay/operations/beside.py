@@ -39,7 +39,7 @@ def sections_shown(
 def commits_shown(
     hits: Sequence[Hit], queries: Sequence[Query], root: str, roots: Roots, budget: int
 ) -> tuple[list[FoundCommit], str]:
-    """Return the newest commits that changed the unit or the file of the first hit, if a query asks for that.
+    """Return the newest commits that changed the unit or the file of the first hit, for a query about changes.
 
     Beside them stands why none can be read, if so.
     """

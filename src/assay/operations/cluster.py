@@ -47,7 +47,7 @@ class RepositoryMember:
     """The part of a worker that indexes repositories."""
 
     def about(self) -> About:
-        """Return nothing: the code says it all."""
+        """Return an empty description: this worker needs none."""
         return {}
 
     def do(self, items: Sequence[Any]) -> list[bytes]:
@@ -103,7 +103,7 @@ def index_on_cluster(  # noqa: PLR0913  each is one thing
 
 
 def _placed(named: NamedRoot) -> Settings:
-    """Return settings that say where the index goes: the cache of another machine may be another folder."""
+    """Return settings with the location of the index: the cache of another machine may be another folder."""
     settings = named.settings
     location = settings.index.location or str(location_of(named.root, settings))
     return replace(settings, index=replace(settings.index, location=location))

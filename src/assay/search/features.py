@@ -146,7 +146,7 @@ def candidates_of(
     *,
     of_code: bool = True,
 ) -> CandidateFeatures:
-    """Gather the features of some chunks, among them those that declare a typed name, or say a pasted message.
+    """Gather the features of some chunks, given those that declare a typed name, and those with a pasted message.
 
     What stands beside them, their history, their tests and callers, says nothing of documentation.
     """
@@ -203,7 +203,7 @@ def _of_scores(numbers: Numbers, query: QueryInCorpus, file: NDArray[np.intp]) -
 
 
 def _of_unit(numbers: Numbers, query: QueryInCorpus, traits: NDArray[np.bool_]) -> Mapping[str, Column]:
-    """Compute what a candidate is and of which class its file is, unless the query asks for that class."""
+    """Compute what a candidate is and of which class its file is, unless the query is about that class."""
     question, snapshot, (test, example, aside) = query.question, query.snapshot, traits.T
     kinds = snapshot.rows("kind", numbers)
     lines = snapshot.rows("lines", numbers).astype(np.float32)

@@ -43,7 +43,7 @@ _ASKS = re.compile(
 _MESSAGE_LIKE = re.compile(r"[:;'\"`“”<(\[=%#/\\\d]|\w[.!…]+\s*$|^\s*[A-Z]\w* [a-z]")
 """What messages have and topics have not: punctuation, values, a capital at the beginning."""
 _KINDS = ("error", "exception", "warning", "fatal", "panic", "failure", "uncaught")
-"""How words end that say what kind of message it is."""
+"""Endings of words that name a kind of message."""
 _ORDINARY = re.compile(r"(?<![\w.$])[a-z]{2,}(?![\w$])")
 _MIN_TOUCHING = 3
 """Letters of a word beside a hole without a blank, which has no beginning or no end of its own to be found by."""
@@ -54,7 +54,7 @@ _VALUE = re.compile(
 )
 """What is likely a value in a message: a path, an address, an id, a time, a number, what is quoted."""
 _NEAR = 5
-"""How many terms further on the second of a pair is: values stand between words of a message."""
+"""The largest distance of the two terms of a pair: values come between words of a message."""
 _MAX_TERMS = 24
 _MAX_OF_PAIR, _MAX_COMPARED = 60, 16
 """Chunks that hold a pair of terms that tells something, and whose strings are compared with a message."""
@@ -85,7 +85,7 @@ class CodeMessage(NamedTuple):
     """A string of a text that can be a message."""
 
     parts: tuple[str, ...]
-    """What stands between its holes, as words; a blank at either end where no value touches them."""
+    """The words between its holes; a blank at either end where no value touches them."""
     size: int
     """Words."""
     telling: int
@@ -102,11 +102,11 @@ class MessageMatch(NamedTuple):
     worth: float
     """Words that the message and the question share, less those that the message does not explain."""
     line: int
-    """Where the message stands, from the first line of the text, 0."""
+    """The line of the message, counted from 0 at the first line of the text."""
 
 
 def may_be_message(question: Question) -> bool:
-    """Say whether a question looks like a pasted message rather than a question in one's own words."""
+    """Return whether a question looks like a pasted message rather than a question in one's own words."""
     return len(question.terms) > 1 and question.typed.target is None and _looks_like_message(question.text)
 
 

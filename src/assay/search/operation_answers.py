@@ -1,4 +1,4 @@
-"""Look up what a question with an operation in it asks of one index: callers, uses, callees, tests, declarations.
+"""Look up the answer to an operation question in one index: callers, uses, callees, tests, declarations.
 
 Calls are those that `related` reads from the code. Where something of a new kind is added is told by its siblings: the
 files that hold most units of that kind, and the place that names most of these, where they are registered.
@@ -146,7 +146,7 @@ _IMPORTS = re.compile(r"\s*(?:import|from|use|using|require|#\s*include|package|
 
 
 def _may_mention(chunk: Chunk, subject: RelatedPlace, *, in_tests: bool) -> bool:
-    """Say whether a chunk is code that is not a part of a unit, and of a test if these are wanted."""
+    """Return whether a chunk is code that is not a part of a unit, and of a test if these are wanted."""
     is_test = traits_of(chunk.path).is_test or chunk.kind == "test"
     is_own = bool(subject.symbol) and chunk.parent.split(".")[-1] == subject.symbol.split(".")[-1]
     return chunk.language in CODE and not is_own and (is_test or not in_tests)

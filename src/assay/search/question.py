@@ -112,7 +112,7 @@ class Speller:
         return self._nearest(plain) or self._split(plain) or word
 
     def _is_held(self, word: str) -> bool:
-        """Say whether any chunk holds a word, by its stem or as an identifier."""
+        """Return whether any chunk holds a word, by its stem or as an identifier."""
         return any(map(self.snapshot.holds, (stem(word), f"={word}")))
 
     def _count_chunks_with(self, word: str) -> int:

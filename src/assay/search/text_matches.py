@@ -44,7 +44,7 @@ def finders(query: Query) -> list[Any]:
 def matching_chunks(
     segments: Sequence[Segment], allowed: Sequence[Mask], patterns: Sequence[Any], deadline_s: float = DEADLINE_S
 ) -> list[Mask]:
-    """Return which of the chunks of some segments that are kept match all that is wanted; refuse what takes longer."""
+    """Return which of the allowed chunks of some segments match all patterns; refuse what takes longer."""
     until, masks = time.monotonic() + deadline_s, []
     for segment, keep in zip(segments, allowed, strict=True):
         mask = np.zeros(len(keep), dtype=bool)
