@@ -43,8 +43,8 @@ def commits_shown(
 
     Beside them stands why none can be read, if so.
     """
-    asked = any(one.operation == "changes" for query in queries for one in operations_asked(query.text))
-    if not asked or not hits or "operation" not in hits[0].why:
+    is_asked = any(one.operation == "changes" for query in queries for one in operations_asked(query.text))
+    if not is_asked or not hits or "operation" not in hits[0].why:
         return [], ""
     from assay.operations.log import log  # and git: not for most searches
 

@@ -114,11 +114,11 @@ def _as_seen_here(named: NamedRoot, end: IndexEnd) -> Workspace | Problem:
     if isinstance(end, str):
         return Problem(named.name, end)
     try:
-        seen = open_workspace(named.root, named.settings, refresh=False)
+        workspace = open_workspace(named.root, named.settings, refresh=False)
     except InputError:
-        seen = None
-    if seen is None or (seen.report.files, seen.report.chunks) != (end.files, end.chunks):
+        workspace = None
+    if workspace is None or (workspace.report.files, workspace.report.chunks) != (end.files, end.chunks):
         return Problem(
             named.name, "its index was written where this machine cannot see it: all machines need the same file system"
         )
-    return replace(seen, report=end, name=named.name)
+    return replace(workspace, report=end, name=named.name)

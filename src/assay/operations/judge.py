@@ -159,9 +159,9 @@ def open_judge(
             asked = (SCREEN, *PROMPTS[1:]) if screener == THREE_WAY else PROMPTS
             settings = replace(settings, prompts=versions(options.prompts, asked))
         elif kind != "signals":
-            chat_spec, given = (asks, {}) if kind == "grades" else read_spec(asks)
+            chat_spec, spec_options = (asks, {}) if kind == "grades" else read_spec(asks)
             prompts = versions(names=("grade" if kind == "grades" else PAIR,))
-            specs, settings = (chat_spec,), replace(settings, asks=given, prompts=prompts)
+            specs, settings = (chat_spec,), replace(settings, asks=spec_options, prompts=prompts)
         chats = open_chats(specs, options, out, stack)
         settings, encoder = replace(settings, chats=tuple(chat.name for chat in chats)), encoder_of(options.encoder)
         if "signals" in {*kind.split("+"), screener}:
@@ -325,7 +325,7 @@ def judge_pairs(
     on_verdict: Callable[[Tally], None] | None = None,
 ) -> tuple[list[Judgment], Tally]:
     """Judge pairs as a campaign that resumes from its file; return its verdicts on them, and its progress."""
-    wanted = {pair.digest for pair in _all(pairs) if isinstance(pair, Pair)}
+    digests = {pair.digest for pair in _all(pairs) if isinstance(pair, Pair)}
     with open_judge(options, file, say) as factory:
         tally = run(
             _all(pairs),
@@ -340,7 +340,7 @@ def judge_pairs(
     judgments = [
         Judgment(each["query_id"], each["code_id"], each["grade"], each["judge"], each["reason"])
         for each in (verdicts(file) if file.exists() else ())
-        if each["pair"] in wanted and each["grade"] is not None
+        if each["pair"] in digests and each["grade"] is not None
     ]
     return judgments, tally
 

@@ -166,14 +166,14 @@ def candidates_of(
 def _of_terms(numbers: Numbers, query: QueryInCorpus) -> Mapping[str, Column]:
     """Compute where the query's terms occur, and whether one of its identifiers is the candidate's name."""
     weights = query.term_weights
-    held = np.zeros((3, len(numbers), len(weights)), dtype=np.float32)
+    occurrences = np.zeros((3, len(numbers), len(weights)), dtype=np.float32)
     for at, term in enumerate(query.terms):
         here, place = _holding(term.chunks, numbers)
         counts = term.counts[place]
-        held[0, here, at] = 1.0
-        held[1, here, at] = counts[:, NAME] > 0
-        held[2, here, at] = counts[:, BODY] > 0
-    covered, in_name, in_body = held @ weights
+        occurrences[0, here, at] = 1.0
+        occurrences[1, here, at] = counts[:, NAME] > 0
+        occurrences[2, here, at] = counts[:, BODY] > 0
+    covered, in_name, in_body = occurrences @ weights
     named = np.zeros(len(numbers), dtype=bool)
     named[_holding(np.sort(np.concatenate([_NONE, *query.named])), numbers)[0]] = True
     return {
@@ -181,7 +181,7 @@ def _of_terms(numbers: Numbers, query: QueryInCorpus) -> Mapping[str, Column]:
         "covered_name": in_name,
         "covered_body": in_body,
         "name_whole": named,
-        "rare_missing": held[0, :, int(weights.argmax())] == 0,
+        "rare_missing": occurrences[0, :, int(weights.argmax())] == 0,
     }
 
 

@@ -143,8 +143,8 @@ class FolderIndex:
         started = time.perf_counter()
         last, why = self._usable()
         if why and self.folder.shared and not replaces:
-            wanted = f"assay index PATH --index {self.location} rebuilds it for all who read it"
-            raise StorageError(f"{self.location} cannot be brought up to date: {why}; {wanted}")
+            advice = f"assay index PATH --index {self.location} rebuilds it for all who read it"
+            raise StorageError(f"{self.location} cannot be brought up to date: {why}; {advice}")
         changed, busy = Differences(), False
         if progress and last is None:
             progress("listing files", 0, 0)
@@ -310,8 +310,8 @@ class FolderIndex:
         dead = update.run(found, before, trusted_ns, again=again)
         records = update.records
         if self.folder.shared and last and not (dead or update.fresh or again) and _is_same(before, records):
-            seen = Catalog.of(records.values())  # only when and where differs, which is this machine's own
-            keep_seen(self._seen_file(last), seen, listed.at_ns, found.rules)
+            catalog = Catalog.of(records.values())  # only when and where differs, which is this machine's own
+            keep_seen(self._seen_file(last), catalog, listed.at_ns, found.rules)
             return Differences()
         if progress and keep:
             progress("writing the index", len(records), 0)

@@ -267,8 +267,8 @@ def _second_stage(scores: Array, candidates: CandidateFeatures, size: int) -> ND
     beyond = order[size:]
     rows, numbers = candidates.rows[beyond], candidates.numbers[beyond]
     with_all_terms = beyond[rows[:, _COVERED] > _ALL_TERMS][:_EXTRA_CANDIDATES]
-    said = np.array(list(candidates.messages), np.int64)
-    looked_up = beyond[_among(numbers, candidates.declared) | _among(numbers, said)]
+    with_message = np.array(list(candidates.messages), np.int64)
+    looked_up = beyond[_among(numbers, candidates.declared) | _among(numbers, with_message)]
     chosen = np.concatenate((order[:size], looked_up, with_all_terms)).tolist()
     return np.array(list(dict.fromkeys(chosen)), np.intp)
 

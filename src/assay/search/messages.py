@@ -125,14 +125,14 @@ def chunks_with_message(
     if not may_be_message(question):
         return {}
     pairs, weights = [_NONE], [np.zeros(0)]
-    said = set(stems(_VALUE.sub(" ", question.text)))
-    terms = [one for one in terms if one.term in said][:_MAX_TERMS]
-    held = [one.chunks[one.counts[:, BODY] > 0] for one in terms]
-    for at, first in enumerate(held):
-        for second in range(at + 1, min(at + _NEAR, len(held))):
-            both = _in_both(first, held[second])
-            if len(both) > _MAX_OF_PAIR and second + 1 < len(held):
-                both = _in_both(both, held[second + 1])
+    question_terms = set(stems(_VALUE.sub(" ", question.text)))
+    terms = [one for one in terms if one.term in question_terms][:_MAX_TERMS]
+    chunks_of_terms = [one.chunks[one.counts[:, BODY] > 0] for one in terms]
+    for at, first in enumerate(chunks_of_terms):
+        for second in range(at + 1, min(at + _NEAR, len(chunks_of_terms))):
+            both = _in_both(first, chunks_of_terms[second])
+            if len(both) > _MAX_OF_PAIR and second + 1 < len(chunks_of_terms):
+                both = _in_both(both, chunks_of_terms[second + 1])
             if 0 < len(both) <= _MAX_OF_PAIR:
                 pairs.append(both)
                 weights.append(np.full(len(both), terms[at].idf + terms[second].idf))
@@ -177,9 +177,9 @@ def _uses(
     key = key_at(chunk, match.line)
     if len(key) < _MIN_KEY:
         return
-    held = [snapshot.postings(term)[0] for word in words(key) for term in stems(word)[-1:]]
-    both = held[0]
-    for other in held[1:]:
+    postings = [snapshot.postings(term)[0] for word in words(key) for term in stems(word)[-1:]]
+    both = postings[0]
+    for other in postings[1:]:
         both = _in_both(both, other)
     if allowed is not None:
         both = both[allowed[both]]
@@ -206,13 +206,13 @@ def _in_both(some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.i
 def message_in(question: Question, chunk: Chunk) -> MessageMatch | None:
     """Return the best message of a chunk that a question pastes or quotes, or None."""
     text = chunk.text[:READ]
-    asked = _PastedQuestion.of(question)
+    pasted = _PastedQuestion.of(question)
     messages = _messages(text, in_lines=chunk.language in _KEYS)
-    found = [match for message in messages if (match := asked.match(message))]
+    found = [match for message in messages if (match := pasted.match(message))]
     if found:
         return max(found, key=lambda each: each.worth)
     held = ""
-    for quote in asked.quotes:
+    for quote in pasted.quotes:
         held = held or spaced(text)
         if quote in held:
             return MessageMatch(len(quote.split()) - _OF_A_STRING, _line_of(text, quote))

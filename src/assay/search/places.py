@@ -209,10 +209,10 @@ def files_of(snapshot: Snapshot, place: NamedPlace, allowed: NDArray[np.bool_] |
     files = np.unique(numbers).tolist()
     shared = [_shared_end(place, path) for path in snapshot.paths_of(files)]
     longest = max(shared, default=0)
-    meant = [file for file, length in zip(files, shared, strict=True) if length == longest > 0]
-    paths = snapshot.paths_of(meant)
+    best = [file for file, length in zip(files, shared, strict=True) if length == longest > 0]
+    paths = snapshot.paths_of(best)
     return sorted(
-        (FileOfPlace(path, chunks[numbers == file]) for file, path in zip(meant, paths, strict=True)),
+        (FileOfPlace(path, chunks[numbers == file]) for file, path in zip(best, paths, strict=True)),
         key=lambda each: each.path,
     )
 

@@ -127,12 +127,12 @@ class TokenSimilarity:
         cosines = np.maximum(self._table.cosines(rows, self._rows_of(tuple(asked_words))), 0.0)
         nearest = np.maximum.reduceat(cosines[place], ends - lengths, axis=0)
         near = (nearest * weights).sum(axis=1)  # in BLAS, finite numbers raised an invalid-value warning now and then
-        alike, asked = _summed(cosines, place, lengths, weights)
+        alike, query_fraction = _summed(cosines, place, lengths, weights)
         last = nearest[len(SIMILARITY_FIELDS) - 1 :: len(SIMILARITY_FIELDS)]
         columns = (
             near.reshape(len(chunks), -1),
             alike.reshape(len(chunks), -1),
-            asked.reshape(len(chunks), -1)[:, : len(SIMILARITY_FIELDS) - 1],
+            query_fraction.reshape(len(chunks), -1)[:, : len(SIMILARITY_FIELDS) - 1],
             last.min(axis=1, keepdims=True),
             last.mean(axis=1, keepdims=True),
         )
@@ -201,11 +201,11 @@ def phrase_features(text: str, chunks: Sequence[Chunk]) -> Array:
     The fraction of its runs of three words, the longest run in twelfths of twelve words, and whether there is one of
     five.
     """
-    asked = words(text.lower())[:_MAX_QUERY_WORDS]
-    runs = [f" {' '.join(asked[at : at + _RUN])} " for at in range(len(asked) - _RUN + 1)]
+    query_words = words(text.lower())[:_MAX_QUERY_WORDS]
+    runs = [f" {' '.join(query_words[at : at + _RUN])} " for at in range(len(query_words) - _RUN + 1)]
     rows = np.zeros((len(chunks), len(PHRASE_FEATURES)), dtype=np.float32)
-    for at, held in enumerate(map(spaced, [chunk.text[:READ] for chunk in chunks]) if len(runs) > 1 else ()):
-        there = [run in held for run in runs]
+    for at, text_words in enumerate(map(spaced, [chunk.text[:READ] for chunk in chunks]) if len(runs) > 1 else ()):
+        there = [run in text_words for run in runs]
         if True in there:
             longest = max(sum(group) for _, group in groupby(there))
             rows[at] = sum(there) / len(runs), min(longest + _RUN - 1, _LONG) / _LONG, longest >= _RUN
