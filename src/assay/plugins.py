@@ -103,9 +103,9 @@ def missing(name: str) -> list[str]:
 
     from assay.extras import DISTRIBUTION
 
-    asked = re.compile(rf"([\w.-]+).*extra == ['\"]{re.escape(name)}['\"]")
+    requirement = re.compile(rf"([\w.-]+).*extra == ['\"]{re.escape(name)}['\"]")
     absent = []
-    for library in filter(None, map(asked.match, distribution(DISTRIBUTION).requires or ())):
+    for library in filter(None, map(requirement.match, distribution(DISTRIBUTION).requires or ())):
         try:
             distribution(library[1])
         except PackageNotFoundError:

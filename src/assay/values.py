@@ -134,7 +134,7 @@ class Hit:
     others: tuple[Chunk, ...] = ()
     """Other places that this one represents: overloads, other parts of one unit, copies of the file in other roots."""
     line: int = 0
-    """The line that was asked for, if one was: of a trace, of a message, of a call."""
+    """The line in question, if there is one: of a trace, of a message, of a call."""
 
 
 @dataclass(frozen=True, slots=True)

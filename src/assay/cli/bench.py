@@ -141,7 +141,7 @@ def _unseen_of(request: UnseenOptions) -> Unseen | None:
 
 @command(AgentRequest, example="assay bench agent ~/.claude/projects/-home-me-app --repo .")
 def agent(request: AgentRequest) -> int:
-    """Say whether another search would have helped a coding agent, by its own transcripts.
+    """Return whether another search would have helped a coding agent, by its own transcripts.
 
     TRANSCRIPTS are files of Claude Code or Codex, or folders of them: ~/.claude/projects, ~/.codex/sessions. For each
     session it counts the searches, calls and tokens before a file was edited. Then it asks every system what the agent
@@ -166,8 +166,8 @@ def agent(request: AgentRequest) -> int:
         if planned and not request.no_replay:
             setting = experiment.Setting(request.out, say, watch, f"assay {shlex.join(sys.argv[1:])}")
             results = agent_bench.replay(planned, systems, setting, fresh=request.fresh)
-            asked = {key: each for every in planned.values() for key, each in every.items()}
-            figures["replay"] = agent_bench.replay_figures(asked, results, request.difference)
+            questions = {key: each for every in planned.values() for key, each in every.items()}
+            figures["replay"] = agent_bench.replay_figures(questions, results, request.difference)
     is_json = request.form == "json"
     click.echo(dumps(as_json(figures)) if is_json else "\n".join(map(shown_line, agent_bench.lines_of(figures))))
     return 0 if planned else 1

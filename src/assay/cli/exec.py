@@ -42,7 +42,7 @@ def exec(request: ExecRequest) -> int:  # noqa: A001  # the command's name
     from assay.measure.passk import ks_of
     from assay.programs.run_samples import run_file
 
-    wanted = ks_of(request.ks)
+    ks = ks_of(request.ks)
     with progress() as watch:
         ran = run_file(request, say, watch)
     say_problems(ran.problems, every=request.verbose)
@@ -54,7 +54,7 @@ def exec(request: ExecRequest) -> int:  # noqa: A001  # the command's name
         say(
             f"{counted(len(ran.notes), 'test')} passed by a program that does nothing, and still counted; -v lists them"
         )
-    figures = figures_of(ran.rows, wanted)
+    figures = figures_of(ran.rows, ks)
     click.echo(dumps({**figures, "out": str(request.out)}) if request.form == "json" else "\n".join(text(figures)))
     say(f"written to {request.out}")
     if never := [row["task_id"] for row in figures["by_task"] if not row["passed"] and row["mostly"] != "undecided"]:

@@ -29,27 +29,27 @@ _LEFT_OUT = "!"
 def as_click_takes(arguments: Sequence[str], options: Sequence[click.Parameter]) -> list[str]:
     """Return arguments with each option on its own, by its first name, followed by all other arguments."""
     known = {name: each for each in options for name in each.opts if isinstance(each, click.Option)}
-    said, others = list[tuple[str, str | None]](), list[str]()
+    pairs, others = list[tuple[str, str | None]](), list[str]()
     rest = iter(arguments)
     for argument in rest:
         if argument == "--":
             others += rest
         elif argument.startswith("--"):
-            said.append(_long(argument, known, rest))
+            pairs.append(_long(argument, known, rest))
         elif argument.startswith("-") and argument != "-":
-            said += _short(argument[1:], known, rest)
+            pairs += _short(argument[1:], known, rest)
         else:
             others.append(argument)
-    _check_matchers([name for name, _ in said])
-    kept = [(name, value) for at, (name, value) in enumerate(said) if not _is_contradicted(name, said[at + 1 :])]
+    _check_matchers([name for name, _ in pairs])
+    kept = [(name, value) for at, (name, value) in enumerate(pairs) if not _is_contradicted(name, pairs[at + 1 :])]
     return [*(name if value is None else f"{_long_name(name, known)}={value}" for name, value in kept), "--", *others]
 
 
 def _long(argument: str, options: dict[str, click.Option], rest: Iterator[str]) -> tuple[str, str | None]:
     """Return a long option, whose name may be abbreviated, and its value."""
     typed, equals, value = argument.partition("=")
-    meant = {each.opts[0]: each for name, each in options.items() if name.startswith(typed)}
-    option = options.get(typed) or (next(iter(meant.values())) if len(meant) == 1 else None)
+    matching = {each.opts[0]: each for name, each in options.items() if name.startswith(typed)}
+    option = options.get(typed) or (next(iter(matching.values())) if len(matching) == 1 else None)
     if option is None:
         return typed, value if equals else None  # which click refuses
     name = option.opts[0]

@@ -83,10 +83,10 @@ class SearchWriter:
             return "".join(self._files(answer))
         if form == "jsonl":
             return "".join(f"{dumps(row)}\n" for row in self._rows(answer))
-        wanted, color = self._terms(answer.corrected), wants_color()
+        query_terms, color = self._terms(answer.corrected), wants_color()
         shown = (_openable(answer, hit) for hit in self._printed_hits(answer))
-        code = [self._hit_text(hit, wanted, color=color) for hit in shown]
-        docs = self._docs_text(answer, wanted, color=color) if form == "text" else []
+        code = [self._hit_text(hit, query_terms, color=color) for hit in shown]
+        docs = self._docs_text(answer, query_terms, color=color) if form == "text" else []
         commits = commits_text(answer.commits) + "\n" if answer.commits and form == "text" else ""
         return commits + "".join(docs + code if answer.docs_first else code + docs)
 

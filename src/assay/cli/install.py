@@ -56,21 +56,21 @@ def install(options: InstallCommandOptions) -> int:
     if options.undo and (options.printed or not agents):
         raise InputError("--undo takes back what was written for an agent: add --agent NAME, without --print")
     project, fixed, lines = _project(options.path), options.path is not None, not options.no_instructions
-    asked = InstallOptions(
+    entry_options = InstallOptions(
         project, options.scope, fixed=fixed, undo=options.undo, has_instructions=lines, hooks=options.hooks
     )
     if options.hooks and (options.printed or not agents):
         raise InputError("--hooks writes files of an agent: add --agent NAME, without --print")
     if not agents and not options.printed:
-        click.echo(table(asked.project))
+        click.echo(table(entry_options.project))
         return 0
     if not options.undo:
         _needs_mcp()
     if not options.printed:
-        return change_all(agents, asked, yes=options.yes)
-    asked.explain(agents or [OTHER])
+        return change_all(agents, entry_options, yes=options.yes)
+    entry_options.explain(agents or [OTHER])
     for agent in agents or [OTHER]:
-        click.echo(block(agent, asked.entry(agent)))
+        click.echo(block(agent, entry_options.entry(agent)))
     return 0
 
 

@@ -154,8 +154,8 @@ def eval(request: EvalRequest) -> None:  # noqa: A001  # the command's name
     data, known = labelled(request.samples, request.outcomes, tasks_of(request.tasks), request.reading, say)
     kept = set(list(by_task(data.examples))[: request.limit_tasks])
     examples = tuple(each for each in data.examples if each.task_id in kept)
-    with open_rankers(request.specs or ("consensus",), request.may, say) as (made, _), progress() as watch:
-        found = evaluate(known, examples, made, plan, report=watch)
+    with open_rankers(request.specs or ("consensus",), request.may, say) as (rankers, _), progress() as watch:
+        found = evaluate(known, examples, rankers, plan, report=watch)
     beyond = {task.id for task in known} - kept if request.limit_tasks else set()
     problems = [each for each in data.problems if each.where.rpartition("#")[0] not in beyond]
     say_problems(problems, every=request.verbose)
@@ -284,8 +284,8 @@ def compare(request: CompareRequest) -> int:
     specs = [each.spec for each in plan.rankers]
     if len(set(specs)) != len(specs):
         raise InputError("two rankers of the matrix have the same spec: name each once")
-    with open_rankers(specs, request.may, say) as (made, importable), progress() as watch:
-        ranked = ranked_columns(plan, made, request.out, watch, importable(), verbose=request.verbose)
+    with open_rankers(specs, request.may, say) as (rankers, importable), progress() as watch:
+        ranked = ranked_columns(plan, rankers, request.out, watch, importable(), verbose=request.verbose)
     earlier = experiment.earlier_in(request.out / experiment.RESULTS)
     held = gate.compared(results_of(ranked, plan, f"assay {shlex.join(sys.argv[1:])}", all_pairs=request.all_pairs))
     experiment.write(held, request.out, say, earlier, plots_of(plan, ranked))

@@ -48,12 +48,14 @@ def data(request: DataRequest) -> None:
         ran = run_for_dataset(request, say, watch)
     for name, why in ran.failing.items():
         say(f"{name} is dropped: its own reference fails ({why})")
-    kept = {task.id for task in without(ran.tasks.tasks, ran.failing)}
-    made = examples_of(ran.tasks.tasks, [each for each in ran.samples.programs if each.task_id in kept], ran.outcomes)
-    say_problems([*ran.problems, *made.problems], every=request.verbose)
-    if not made.examples:
+    task_ids = {task.id for task in without(ran.tasks.tasks, ran.failing)}
+    dataset = examples_of(
+        ran.tasks.tasks, [each for each in ran.samples.programs if each.task_id in task_ids], ran.outcomes
+    )
+    say_problems([*ran.problems, *dataset.problems], every=request.verbose)
+    if not dataset.examples:
         raise InputError("no program is left to learn from: every reference fails, or no program has an outcome")
-    rows = split(made.examples, valid=request.valid, test=request.test, seed=request.seed)
+    rows = split(dataset.examples, valid=request.valid, test=request.test, seed=request.seed)
     if request.strip_examples:
         rows = [replace(row, prompt=without_examples(row.prompt)) for row in rows]
     datasets.write(request.out, rows)
@@ -89,9 +91,9 @@ def mix(request: MixRequest) -> None:
     for file in request.files:
         if str(file) in sets:
             raise InputError(f"'{file}' is named twice")
-        held = datasets.read(file)
-        say_problems(held.problems, every=request.verbose)
-        sets[str(file)] = _requested_rows(request, file, held.examples)
+        dataset = datasets.read(file)
+        say_problems(dataset.problems, every=request.verbose)
+        sets[str(file)] = _requested_rows(request, file, dataset.examples)
     rows = mix_rows(sets, request.size, seed=request.seed)
     if leaked := leaks(rows):
         what = f"{counted(len(leaked), 'task')} would be in two splits ({', '.join(leaked[:3])})"
@@ -136,14 +138,14 @@ def sample(request: SampleRequest) -> int:
     from assay.rank.sample import spent
     from assay.rank.samplers import sampler
 
-    chosen = read_tasks(request.tasks).tasks[: request.limit_tasks]
-    plan, model = _plan(request, chosen), sampler(request.spec, completes=request.completes)
+    tasks = read_tasks(request.tasks).tasks[: request.limit_tasks]
+    plan, model = _plan(request, tasks), sampler(request.spec, completes=request.completes)
     plan.sent_stop(model)
     if request.fresh:
         start_fresh(request.out)
     sampling = replace(request.sampling, logprobs=not request.no_logprobs)
     with progress() as watch:
-        tally = run(chosen, model, sampling, request.out, plan, report=watch)
+        tally = run(tasks, model, sampling, request.out, plan, report=watch)
     say_problems(tally.problems, every=request.verbose)
     click.echo("\n".join(_sampling_text(spent(request.out), tally, request)))
     say(f"written to {request.out}")
@@ -232,11 +234,11 @@ def tables(request: RankTablesRequest) -> int:
         return 0
     names = coderanker.chosen(request.tables)
     run = partial(run_shown, is_dry=request.is_dry, is_quiet=True)
-    given = coderanker.study_of(request, run, progress)
+    study = coderanker.study_of(request, run, progress)
 
     def make(name: str) -> None:
         click.echo(f"# {name}: {coderanker.TABLES[name][0]}")
-        if report := coderanker.make(name, given):
+        if report := coderanker.make(name, study):
             click.echo(as_text(report), nl=False)
 
     return max(guarded(partial(make, name), verbose=request.verbose) for name in names)

@@ -120,8 +120,8 @@ def _check(options: ServeOptions, settings: Mapping[Path, Settings]) -> None:
         raise InputError(f"--truth '{truth}' is a folder: name a file in it")
     for folder in options.benches:
         if not (folder / _REPORT).is_file():
-            wanted = "name a folder that assay bench wrote into where the extra bench is installed"
-            raise InputError(f"--bench '{folder}' has no {_REPORT}: {wanted}")
+            advice = "name a folder that assay bench wrote into where the extra bench is installed"
+            raise InputError(f"--bench '{folder}' has no {_REPORT}: {advice}")
 
 
 def _reports(roots: Iterable[Path], benches: Iterable[Path]) -> dict[str, Path]:
@@ -167,7 +167,7 @@ def token(options: TokenOptions) -> None:
     if options.tokens:
         click.echo(add_token(options.tokens, options.name))
         return
-    made = new_token()
-    line = line_of(options.name, made)
-    click.echo(made)
+    secret = new_token()
+    line = line_of(options.name, secret)
+    click.echo(secret)
     click.echo(line, err=True)

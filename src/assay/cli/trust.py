@@ -48,12 +48,12 @@ def trust(options: TrustOptions) -> int:
     file = read_root_file(root)
     if file is None:
         raise InputError(f"no {FILE} in '{options.path}' that could be trusted")
-    asked = file.needs_trust(root_settings(None, UserSettings()))
-    if not asked:
+    needs = file.needs_trust(root_settings(None, UserSettings()))
+    if not needs:
         click.echo(f"{file.path} asks for nothing that needs trust")
         return 0
     click.echo(f"{file.path} asks for")
-    for name, value in asked.items():
+    for name, value in needs.items():
         click.echo(f"  {name} = {as_toml(value)}\n    {USER_ONLY[name]}")
     if options.dry_run:
         click.echo(f"It is {'trusted' if is_trusted(file) else 'not trusted'}.")

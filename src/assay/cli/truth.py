@@ -252,8 +252,10 @@ def _judged_text(judged: JudgedTruth, show: int) -> Iterator[str]:
     worst = f", the worst {show}" if total > show else ""
     yield from ("", f"disputed places: {total:,} of {judged.agreement.pairs:,}{worst}")
     for each in judged.disputes[:show]:
-        said = ", ".join(f"{'undecided' if grade is None else grade} by {name}" for name, grade in each.judges.items())
-        yield printable(f"  {each.target}: {each.grade} in the file, {said}")
+        grades = ", ".join(
+            f"{'undecided' if grade is None else grade} by {name}" for name, grade in each.judges.items()
+        )
+        yield printable(f"  {each.target}: {each.grade} in the file, {grades}")
         yield printable(f"      {each.query_id}: {' '.join(each.query.split())}")
         yield from (printable(f"      {name}: {' '.join(why.split())[:160]}") for name, why in each.reasons.items())
 
@@ -290,12 +292,12 @@ def correct(request: CorrectRequest) -> int:
     if request.yes and proposals:
         _add([each.judgment for each in proposals], truth, out)
     elif proposals and sys.stdin.isatty() and sys.stdout.isatty():
-        taken: list[Judgment] = []
+        judgments: list[Judgment] = []
         for at, proposal in enumerate(proposals, 1):
             if (judgment := _confirmed(*proposal, f"{at} of {len(proposals)}")) is None:
                 break
-            taken.append(judgment)
-            _add(taken, truth, out)
+            judgments.append(judgment)
+            _add(judgments, truth, out)
     elif proposals:
         later = records_of(out, "proposals")
         write_rows(later, (_as_row(*each) for each in proposals))
@@ -415,8 +417,8 @@ def convert(request: ConvertRequest) -> None:
     if request.verbose:
         say_problems(reading.problems, every=True)
     truth = reading.truth
-    held = {"query": truth.queries, "judgment": truth.judgments, "document": truth.documents}
-    counts = ", ".join(counted(len(values), thing) for thing, values in held.items())
+    parts = {"query": truth.queries, "judgment": truth.judgments, "document": truth.documents}
+    counts = ", ".join(counted(len(values), thing) for thing, values in parts.items())
     click.echo(f"{counts} ({counted(len(reading.problems), 'problem')}) written to {request.target}")
     if dropped:
         say(f"dropped: {', '.join(dropped)}")

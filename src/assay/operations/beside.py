@@ -39,12 +39,12 @@ def sections_shown(
 def commits_shown(
     hits: Sequence[Hit], queries: Sequence[Query], root: str, roots: Roots, budget: int
 ) -> tuple[list[FoundCommit], str]:
-    """Return the newest commits that changed the unit or the file of the first hit, if a query asks for that.
+    """Return the newest commits that changed the unit or the file of the first hit, for a query about changes.
 
     Beside them stands why none can be read, if so.
     """
-    asked = any(one.operation == "changes" for query in queries for one in operations_asked(query.text))
-    if not asked or not hits or "operation" not in hits[0].why:
+    is_asked = any(one.operation == "changes" for query in queries for one in operations_asked(query.text))
+    if not is_asked or not hits or "operation" not in hits[0].why:
         return [], ""
     from assay.operations.log import log  # and git: not for most searches
 

@@ -47,7 +47,7 @@ class RepositoryMember:
     """The part of a worker that indexes repositories."""
 
     def about(self) -> About:
-        """Return nothing: the code says it all."""
+        """Return an empty description: this worker needs none."""
         return {}
 
     def do(self, items: Sequence[Any]) -> list[bytes]:
@@ -103,7 +103,7 @@ def index_on_cluster(  # noqa: PLR0913  each is one thing
 
 
 def _placed(named: NamedRoot) -> Settings:
-    """Return settings that say where the index goes: the cache of another machine may be another folder."""
+    """Return settings with the location of the index: the cache of another machine may be another folder."""
     settings = named.settings
     location = settings.index.location or str(location_of(named.root, settings))
     return replace(settings, index=replace(settings.index, location=location))
@@ -114,11 +114,11 @@ def _as_seen_here(named: NamedRoot, end: IndexEnd) -> Workspace | Problem:
     if isinstance(end, str):
         return Problem(named.name, end)
     try:
-        seen = open_workspace(named.root, named.settings, refresh=False)
+        workspace = open_workspace(named.root, named.settings, refresh=False)
     except InputError:
-        seen = None
-    if seen is None or (seen.report.files, seen.report.chunks) != (end.files, end.chunks):
+        workspace = None
+    if workspace is None or (workspace.report.files, workspace.report.chunks) != (end.files, end.chunks):
         return Problem(
             named.name, "its index was written where this machine cannot see it: all machines need the same file system"
         )
-    return replace(seen, report=end, name=named.name)
+    return replace(workspace, report=end, name=named.name)

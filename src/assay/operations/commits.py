@@ -130,8 +130,8 @@ class History:
         best: dict[str, Hit] = {}
         for hit in hits:
             best.setdefault(hit.chunk.path.partition("/")[0], hit)
-        wanted = terms_to_mark([question])
-        found = [commits.commit_of(hit, wanted) for hit in list(best.values())[:k]]
+        query_terms = terms_to_mark([question])
+        found = [commits.commit_of(hit, query_terms) for hit in list(best.values())[:k]]
         return LogAnswer(str(self.root), found, bool(found), len(commits.messages))
 
     def _commits(self) -> _IndexedCommits:

@@ -1,4 +1,4 @@
-"""Search one corpus with all that its settings ask for: what is looked up, what is ranked, and what stands beside.
+"""Search one corpus by its settings: looked-up places, ranked hits, and what is shown beside them.
 
 A first search finds a fixed number of hits and each deeper one adds to them: how much is asked for never changes an
 order.
@@ -200,7 +200,7 @@ class CorpusSearch:
             return list(map(hits_of, range(len(queries))))
 
     def answer(self, queries: Sequence[Query], k: int, *, reranked: bool = True, guesses: bool = False) -> CorpusAnswer:
-        """Return the best hits of some queries that were read, united, and sections beside code if they are wanted."""
+        """Return the best hits of some queries that were read, united, and sections beside code if `guesses`."""
         reranked, is_learned = reranked and bool(self.settings.reranker), self.settings.ranking == "learned"
         sections = list[Hit]()
         with self.guard.reading():

@@ -109,8 +109,8 @@ class Index:
         []
         """
         usual = {"limit": self._reader.settings.search.limit, "budget": UNBOUNDED}
-        given = {"path": str(self.root / path) if path else "", "line": line, "name": name, "limit": limit}
-        return find_related(_request(Related, {**given, **parameters}, usual), self._roots)
+        values = {"path": str(self.root / path) if path else "", "line": line, "name": name, "limit": limit}
+        return find_related(_request(Related, {**values, **parameters}, usual), self._roots)
 
     def log(self, query: str = "", **parameters: Any) -> LogAnswer:
         """Return the commits that a question finds, or without one the newest; `parameters` are as in `assay log`."""

@@ -178,9 +178,9 @@ def whole_file(roots: Roots, path: str) -> OpenableFile:
         raise NotServed(f"'{path}' is a folder: give a file in it")
     level = folder_level(root, folder, name, open_ignored=place.reader.settings.index.open_ignored)
     reasons = {each.path: each.reason for each in level.skipped} if level else {}
-    shown = {each.path for each in level.files} if level else set()
+    listed = {each.path for each in level.files} if level else set()
     reason = reasons.get(place.inside, "")
-    if place.inside not in shown and not is_openable(reason):
+    if place.inside not in listed and not is_openable(reason):
         raise NotServed(f"'{path}' cannot be opened here: {reason or 'it is in a folder that is left out'}")
     return OpenableFile(root / place.inside, place, reason)
 

@@ -84,7 +84,7 @@ class FoundUnit:
     more: list[str] = field(default_factory=list)
     """The same as text: +3 in Task: retry:40, stop:52, run:61."""
     line: int = 0
-    """The line that was asked for, if one was: of a trace, of a message, of a call."""
+    """The line in question, if there is one: of a trace, of a message, of a call."""
 
     @property
     def rows(self) -> str:
@@ -136,7 +136,7 @@ class Answer:
     docs: list[FoundUnit] = field(default_factory=list)
     """Sections of documentation beside code, if they are likely and no mode was chosen; ordered separately."""
     commits: list[FoundCommit] = field(default_factory=list)
-    """The commits that changed something, if that is asked; the newest first."""
+    """The commits that changed something, for a question about changes; the newest first."""
     docs_first: bool = False
     """True: the question asks how to do something, and documentation answers that first."""
 

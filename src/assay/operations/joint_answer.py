@@ -46,7 +46,7 @@ def _keeps_any(search: JointSearch, query: Query) -> bool:
 
 
 def _asks_something(query: Query) -> bool:
-    """Return whether a query asks for more than quoted texts."""
+    """Return whether a query has more than quoted texts."""
     return query.reads_text or not query.text or query_words(query.text).by_meaning
 
 

@@ -159,9 +159,9 @@ def open_judge(
             asked = (SCREEN, *PROMPTS[1:]) if screener == THREE_WAY else PROMPTS
             settings = replace(settings, prompts=versions(options.prompts, asked))
         elif kind != "signals":
-            chat_spec, given = (asks, {}) if kind == "grades" else read_spec(asks)
+            chat_spec, spec_options = (asks, {}) if kind == "grades" else read_spec(asks)
             prompts = versions(names=("grade" if kind == "grades" else PAIR,))
-            specs, settings = (chat_spec,), replace(settings, asks=given, prompts=prompts)
+            specs, settings = (chat_spec,), replace(settings, asks=spec_options, prompts=prompts)
         chats = open_chats(specs, options, out, stack)
         settings, encoder = replace(settings, chats=tuple(chat.name for chat in chats)), encoder_of(options.encoder)
         if "signals" in {*kind.split("+"), screener}:
@@ -197,7 +197,7 @@ def _check(options: JudgeOptions, kind: str) -> None:
 
 
 def _parts_of_kind(text: str) -> tuple[str, str, str]:
-    """Return who judges, the folder of weights of `signals`, and what follows `asks:`."""
+    """Return the kind of judge, the folder of weights of `signals`, and the spec that follows `asks:`."""
     signals, plus, asks = text.partition("+asks:")
     name, _, argument = (signals if plus else text).partition(":")
     if name == "signals":
@@ -234,7 +234,7 @@ def _check_kind(options: JudgeOptions, kind: str) -> None:
 def open_chats(
     specs: Sequence[str], options: JudgeOptions | ModelOptions, out: Path | None, stack: ExitStack
 ) -> list[Chat]:
-    """Return the models, which share one budget; what the records at `out` say was spent before counts."""
+    """Return the models, which share one budget; what was spent before, by the records at `out`, counts."""
     before = past(out) if out and options.budget else Past()
     budget = budget_of(options.budget, before.tokens, before.cost) if options.budget else None
     chats = (open_chat(spec, stack, budget=budget, rate=options.rate) for spec in specs)
@@ -244,7 +244,7 @@ def open_chats(
 def _open_cages(
     options: JudgeOptions, settings: CampaignSettings, stack: ExitStack, say: Say
 ) -> tuple[RunnerOf, Installs, CampaignSettings]:
-    """Return what gives runners to the threads that judge, what installs for them, and the settings that say so."""
+    """Return the functions that give judging threads their runners and installers, and the settings for these."""
     from assay.cage.job import Limits
     from assay.cage.open_cage import open_sandbox
     from assay.judge.written_tests import Installs
@@ -325,7 +325,7 @@ def judge_pairs(
     on_verdict: Callable[[Tally], None] | None = None,
 ) -> tuple[list[Judgment], Tally]:
     """Judge pairs as a campaign that resumes from its file; return its verdicts on them, and its progress."""
-    wanted = {pair.digest for pair in _all(pairs) if isinstance(pair, Pair)}
+    digests = {pair.digest for pair in _all(pairs) if isinstance(pair, Pair)}
     with open_judge(options, file, say) as factory:
         tally = run(
             _all(pairs),
@@ -340,7 +340,7 @@ def judge_pairs(
     judgments = [
         Judgment(each["query_id"], each["code_id"], each["grade"], each["judge"], each["reason"])
         for each in (verdicts(file) if file.exists() else ())
-        if each["pair"] in wanted and each["grade"] is not None
+        if each["pair"] in digests and each["grade"] is not None
     ]
     return judgments, tally
 

@@ -33,7 +33,7 @@ class _LeftOutFile(NamedTuple):
 
 
 def left_out_note(searches: Sequence[JointSearch], queries: Sequence[Query], matches: int) -> str:
-    """Return a note on the files that are not indexed and contain what is asked, or an empty text.
+    """Return a note on the files that are not indexed and contain the texts of a query, or an empty text.
 
     `matches` are in the index.
     """

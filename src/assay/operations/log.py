@@ -168,8 +168,8 @@ def _unit_log(request: Log, roots: Roots, *, is_text: bool = False) -> LogAnswer
     check_file_line(file, path, line)
     text = file.text or ""
     span = span_of(file.place.inside, text, line)
-    wanted = LineHistory(path=path, line=span.first, end_line=span.last, limit=min(request.limit, MAX_CHANGES))
-    found = history(wanted, roots)
+    line_request = LineHistory(path=path, line=span.first, end_line=span.last, limit=min(request.limit, MAX_CHANGES))
+    found = history(line_request, roots)
     commits, inside = [], found.path
     for each in found.commits:
         lines, why = _changed_lines(each.patch), reason_of(each.body, most=_REASON)

@@ -1,4 +1,4 @@
-"""Open the roots that paths, addresses and globs name, and say why others cannot be opened."""
+"""Open the roots of paths, addresses and globs, and report why others cannot be opened."""
 
 from __future__ import annotations
 

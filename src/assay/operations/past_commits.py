@@ -1,4 +1,4 @@
-"""Index what the commits of a root say of its files, beside its index.
+"""Index the messages of a root's commits, with the files that they changed, beside its index.
 
 It is brought up to date when a search wants it, and at first while files are indexed, by a process of its own. Where it
 cannot be had, a search answers by the files alone, and `status` says why.

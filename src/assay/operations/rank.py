@@ -62,15 +62,15 @@ def execute(  # noqa: PLR0913  what a user may choose
     from assay.programs.shown_examples import examples_in
 
     known = [tasks] if isinstance(tasks, Task) else list(tasks)
-    given = _programs(programs, known)
+    candidates = _programs(programs, known)
     limits = Limits() if timeout_s is None else Limits().with_cpu(timeout_s)
     known = [task if task.tests else replace(task, tests=examples_in(task)) for task in known]
     outcomes = []
     with open_sandbox(sandbox, limits, workers or os.cpu_count() or 1, allow_unsafe=allow_unsafe) as opened:
-        for outcome in execute_in(known, given, opened, limits=limits):
+        for outcome in execute_in(known, candidates, opened, limits=limits):
             outcomes.append(outcome)
             if progress:
-                progress("programs", len(outcomes), len(given))
+                progress("programs", len(outcomes), len(candidates))
     return outcomes
 
 
@@ -88,11 +88,11 @@ def rank(
     >>> len(rest), best.score >= rest[-1].score
     (3, True)
     """
-    wanted = Task("task", task) if isinstance(task, str) else task
-    given = _programs(programs, [wanted])
+    problem = Task("task", task) if isinstance(task, str) else task
+    candidates = _programs(programs, [problem])
     options = RankerOptions(allow_execution=allow_execution)
     with open_rankers([ranker], options, lambda _: None) as ((opened,), _):
-        return best_first(opened.rank(wanted, given), seed=seed)
+        return best_first(opened.rank(problem, candidates), seed=seed)
 
 
 def _programs(programs: Programs, tasks: Sequence[Task]) -> list[Program]:
@@ -135,11 +135,11 @@ def open_rankers(
 
             opened: ProgramRunner = stack.enter_context(open_runner(say, cluster))
             runner, modules = opened, partial(importable, opened)
-        made = rankers_of(specs, runner)
-        names = [ranker.name for ranker in made]
+        rankers = rankers_of(specs, runner)
+        names = [ranker.name for ranker in rankers]
         if twice := next((name for name in names if names.count(name) > 1), ""):
             raise InputError(f"two of the rankers are the same, '{twice}': name each once")
-        yield made, modules
+        yield rankers, modules
 
 
 def tasks_of(path: Path | None) -> tuple[Task, ...] | None:
@@ -160,11 +160,11 @@ def labelled(
         raise InputError(f"no such file: '{outcomes}'; make it with assay exec TASKS SAMPLES --out {outcomes.name}")
     pools = read_pools(samples, tasks, how)
     say_edits(pools.programs, say)
-    made = examples_of(pools.tasks, pools.programs, (row.outcome for row in load(outcomes)))
-    if not made.examples:
-        first = f": {made.problems[0]}" if made.problems else ""
+    examples = examples_of(pools.tasks, pools.programs, (row.outcome for row in load(outcomes)))
+    if not examples.examples:
+        first = f": {examples.problems[0]}" if examples.problems else ""
         raise InputError(f"none of the programs in '{samples}' has an outcome in '{outcomes}'{first}")
-    return replace(made, problems=(*pools.problems, *made.problems)), pools.tasks
+    return replace(examples, problems=(*pools.problems, *examples.problems)), pools.tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,16 +225,18 @@ def _load_samples(request: DataRequest) -> tuple[TaskFile, Samples]:
     reading = read_tasks(request.tasks)
     most = len(reading.tasks) if request.limit_tasks is None else request.limit_tasks
     tasks, beyond = reading.tasks[:most], reading.tasks[most:]
-    held = read_samples(request.samples, tasks, request.reading, beyond=beyond)
-    if not held.programs:
-        raise InputError(f"there is no program to learn from{f': {held.problems[0]}' if held.problems else ''}")
+    samples = read_samples(request.samples, tasks, request.reading, beyond=beyond)
+    if not samples.programs:
+        raise InputError(f"there is no program to learn from{f': {samples.problems[0]}' if samples.problems else ''}")
     if request.outcomes and not request.outcomes.is_file():
         raise InputError(f"no such file: '{request.outcomes}'; leave --outcomes out to run the samples now")
-    reading = with_programs(replace(reading, tasks=tasks), held)
-    problems = list(held.problems)
-    if held.unknown:
-        problems.append(Problem(request.samples.name, f"{held.unknown:,} samples are of tasks that are not in TASKS"))
-    return reading, replace(held, problems=tuple(problems))
+    reading = with_programs(replace(reading, tasks=tasks), samples)
+    problems = list(samples.problems)
+    if samples.unknown:
+        problems.append(
+            Problem(request.samples.name, f"{samples.unknown:,} samples are of tasks that are not in TASKS")
+        )
+    return reading, replace(samples, problems=tuple(problems))
 
 
 def _beside(out: Path, what: str) -> Path:

@@ -370,8 +370,8 @@ def span_of(path: str, text: str, line: int = 0, end_line: int = 0, name: str = 
 
 def _span_named(path: str, text: str, name: str) -> LineSpan:
     every = _qualified_names(outline(path, text))
-    wanted = name.lower()
-    found = [each for each in every if f".{each[0].lower()}".endswith(f".{wanted}")]
+    folded = name.lower()
+    found = [each for each in every if f".{each[0].lower()}".endswith(f".{folded}")]
     if not found:
         names = sorted({full for full, _ in every})
         raise InputError(f"'{path}' declares no '{name}'; {nearest(name, names) if names else 'it declares nothing'}")

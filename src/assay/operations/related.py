@@ -171,16 +171,16 @@ def _fitting(code: RelatedCode, start: int, request: Related, *, is_text: bool) 
     if is_text:
         groups["alike"] = groups["alike"][:_ALIKE_FOR_MODELS]
     left = request.budget - OVERHEAD - cost(code.subject) - len(code.note)
-    taken: dict[Group, int] = dict.fromkeys(GROUPS, 0)
+    counts: dict[Group, int] = dict.fromkeys(GROUPS, 0)
     for count in range(request.limit):
         row = [groups[group][count] for group in GROUPS if count < len(groups[group])]
         left -= sum(tokens(place_text(unit)) + 1 if is_text else cost(unit) for unit in row)
         if left < 0 and count:
             break
         for unit in row:
-            taken[unit.group] = count + 1
-    shown = [unit for group in GROUPS for unit in groups[group][: taken[group]]]
-    return shown, max(taken.values())
+            counts[unit.group] = count + 1
+    shown = [unit for group in GROUPS for unit in groups[group][: counts[group]]]
+    return shown, max(counts.values())
 
 
 _MAX_LINE_CHARS = 100

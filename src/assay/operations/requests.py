@@ -37,7 +37,7 @@ _WORDS = (
 
 
 def path_option(text: str = "A folder or file to search, a served folder's name, an https URL; empty: all.") -> Any:
-    """Declare the parameter that says where to look."""
+    """Declare the parameter for the place to search."""
     return option("--path PATH", text, longest=MAX_PATH_CHARS)
 
 
@@ -58,12 +58,12 @@ def limit_option(default: int, text: str = "Entries of a page, at most.", most: 
 
 
 def print_limit(what: str) -> Any:
-    """Declare the option that says how many entries are printed."""
+    """Declare the option for the number of printed entries."""
     return option("-k", "--limit N", f"Print at most N {what}.  [default: 10]", least=1, most=MAX_ENTRIES)
 
 
 def print_budget() -> Any:
-    """Declare the option that says how many tokens are printed."""
+    """Declare the option for the number of printed tokens."""
     return option("--budget N", "Print at most N tokens, in whole lines.", least=MIN_BUDGET, most=UNBOUNDED)
 
 
@@ -127,7 +127,7 @@ class Question(Request):
 
 
 class Typed(Request):
-    """Take a question apart: its query words, quoted texts and expressions, and whether more is asked."""
+    """Take a question apart: its query words, quoted texts and expressions, and whether there is more."""
 
     query: str = argument("[QUERY]", "A question as it is typed.", default="", longest=MAX_QUERY_CHARS)
 

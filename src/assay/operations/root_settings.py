@@ -102,14 +102,14 @@ def read_root_file(root: Path) -> RootFile | None:
 
 def _with_root_file(settings: Settings, file: RootFile, user: UserSettings) -> Settings:
     """Return settings changed by the file of a root, as far as it is allowed."""
-    asked = file.needs_trust(settings)
+    needs = file.needs_trust(settings)
     merged = with_table(settings, file.table, file.path)
-    if not asked or is_trusted(file):
+    if not needs or is_trusted(file):
         return merged
     now = by_name(settings)
-    allowed = with_options(merged, {name: now[name] for name in asked})
+    allowed = with_options(merged, {name: now[name] for name in needs})
     final = by_name(with_options(changed(allowed, user.changes), user.options))
-    if refused := {name: value for name, value in asked.items() if final[name] == now[name]}:
+    if refused := {name: value for name, value in needs.items() if final[name] == now[name]}:
         text = ", ".join(f"{name} = {as_toml(value)}" for name, value in refused.items())
         here = "." if file.path.parent == Path.cwd() else shlex.quote(str(file.path.parent))
         message = f"{_display_name(file.path)} asks for {text}; not used: see `assay trust {here}`"

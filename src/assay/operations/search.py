@@ -103,13 +103,13 @@ def search(
         answer = _answer(scope, min(start + request.limit + 1, MAX_HITS), request)  # one to know of more
         hits = _page(answer.hits[start : start + request.limit], scope.queries, is_text=is_text)
         size = _size(answer, scope.queries, request, cost_of)
-        shown, taken = sized(hits, size, scope.snapshots)
+        shown, count = sized(hits, size, scope.snapshots)
         left = size.budget - OVERHEAD - size.aside - sum(map(size.cost, shown))
         beside = replace(answer, sections=()) if start else answer
         docs, docs_first = sections_shown(beside, size, left, scope.snapshots, is_text=is_text)
     asked = () if start or request.keep.mode else scope.queries
     commits, unread = commits_shown(hits, asked, scope.root, roots, left - sum(map(size.cost, docs)))
-    more = len(answer.hits) > start + taken and start + taken < MAX_HITS
+    more = len(answer.hits) > start + count and start + count < MAX_HITS
     return Answer(
         scope.root,
         shown,
@@ -117,7 +117,7 @@ def search(
         stale=answer.stale,
         language=answer.language,
         truncated=scope.truncated,
-        cursor=cursor(start + taken, question, scope.version) if more else "",
+        cursor=cursor(start + count, question, scope.version) if more else "",
         corrected=list(answer.corrected),
         notes=[*answer.notes, *filter(None, [unread, "" if start else _left_out(answer, scope)])],
         problems=_named(answer.problems),

@@ -138,12 +138,12 @@ def sized(hits: Sequence[Hit], size: Size, snapshots: Mapping[str, Snapshot]) ->
     The snapshots, by root, are where the pieces of long units are.
     """
     left, shown = size.budget - OVERHEAD - size.aside, list[FoundUnit]()
-    for taken, hit in enumerate(hits):
-        fitting = sized_hit(hit, left, size, snapshots[hit.chunk.root], taken)
+    for count, hit in enumerate(hits):
+        fitting = sized_hit(hit, left, size, snapshots[hit.chunk.root], count)
         if fitting is None and not shown:
             fitting = _first_lines(hit, left, size)
         if fitting is None:
-            return shown, taken
+            return shown, count
         left -= size.cost(fitting)
         shown.append(fitting)
     return shown, len(hits)

@@ -110,7 +110,7 @@ def status(request: StatusOf, roots: Roots) -> Status:
         damage = str(error)
     whole = found if found and not damage else _NOTHING
     report, stale = whole.report, whole.stale
-    held = dict[str, Any](zip(("languages", "kinds"), holdings(snapshot) if snapshot else ({}, {}), strict=True))
+    counts = dict[str, Any](zip(("languages", "kinds"), holdings(snapshot) if snapshot else ({}, {}), strict=True))
     return Status(
         root=reader.name,
         location=index.location,
@@ -132,7 +132,7 @@ def status(request: StatusOf, roots: Roots) -> Status:
         rebuild_because=whole.rebuild_because,
         rebuilt=reader.last_view.report.rebuilt_because if reader.last_view else "",
         **_files(report, stale, request.limit),
-        **held,
+        **counts,
     )
 
 

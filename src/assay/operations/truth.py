@@ -38,7 +38,7 @@ from assay.values import Chunk, Judgment, Query
 Pairs = Sequence[tuple[Query, Chunk]]
 TextOf = Callable[[Span], str]
 MIN_CONTROLS, MAX_CONTROLS = 4, 20
-"""Places of other questions that a judge is asked about; fewer would mean little."""
+"""Places of other questions that each judge is given; fewer would mean little."""
 _MIN_CHECKED = 10
 
 

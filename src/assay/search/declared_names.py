@@ -44,7 +44,7 @@ _BESIDE = frozenset(
     "a an declaration declarations declare declared declares define defined defines definition definitions does find "
     "for go goto implementation implemented in is located me of show the where which".split()
 )
-"""Words that stand around a name without asking for anything else."""
+"""Words around a name that add nothing to the question."""
 _BESIDE_ELSEWHERE = frozenset(
     "da das der die dans de del dónde donde dove el en es está est ist in la le les no où onde por se um uma un una "
     "une wird wo è é где в".split()
@@ -64,11 +64,11 @@ class QueryName:
 
     name: str
     owner: str = ""
-    """The last of what stands before it: a type, a module, a package."""
+    """The last part of its qualifier: a type, a module, a package."""
 
     @property
     def is_distinct(self) -> bool:
-        """Say whether it is written as names are and words are not: `parse_args`, `APIRouter`, `a.b`."""
+        """Return whether it is written as names are and words are not: `parse_args`, `APIRouter`, `a.b`."""
         return bool(self.owner) or len(parts(self.name)) > 1 or "_" in self.name
 
 
@@ -77,9 +77,9 @@ class QueryNames:
     """The names in a question."""
 
     distinct: tuple[QueryName, ...]
-    """Those that look like names rather than words, if several words say something."""
+    """Names that do not look like words, if the question has other words."""
     target: QueryName | None = None
-    """The name that is all the question asks for, if one is."""
+    """The name that is the whole question, if there is one."""
     kinds: frozenset[str] = frozenset()
     """The kinds that are named beside that name: `class X`, *X constructor*."""
 
@@ -103,7 +103,7 @@ def _name_of(typed: str) -> QueryName:
 
 
 def declarations(snapshot: Snapshot, names: QueryNames, allowed: Mask | None) -> NDArray[np.int64]:
-    """Return the chunks that declare what is asked for, or else the names in a question; few, whatever a name is."""
+    """Return the chunks that declare the name in question, or else the names in it; few, even for a common name."""
     if names.target is not None:
         return _declaring(snapshot, names.target, allowed, with_constructors="constructor" in names.kinds)
     return np.concatenate([np.zeros(0, np.int64), *(_declaring(snapshot, name, allowed) for name in names.distinct)])

@@ -72,7 +72,7 @@ class Descriptions:
         return self._database.look_up(question, keys, (author,), "ORDER BY id")
 
     def has(self, author: str) -> bool:
-        """Say whether an author has described anything."""
+        """Return whether an author has described anything."""
         with self._database.use() as held:
             return bool(held.execute("SELECT 1 FROM described WHERE author = ? LIMIT 1", (author,)).fetchone())
 
@@ -101,7 +101,7 @@ _MAX_UNIT_CHARS = 1600
 _MAX_CHARS, _MIN_CHARS = 240, 12
 """Characters of a description."""
 _MAX_REPLY_CHARS = 400
-"""Characters that a model may write; what it says beyond the longest description is cut."""
+"""Characters that a model may write; text beyond the longest description is cut."""
 _TOKENS_A_UNIT = 40
 """Of an answer, about."""
 _MAX_REFUSED_UNITS = 25

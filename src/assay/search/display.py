@@ -62,7 +62,7 @@ def excerpt(chunk: Chunk, query_terms: AbstractSet[str], count: int, target_line
 
 
 def lines_around(every: Sequence[Line], target_line: int, count: int, name: int | None) -> list[Line]:
-    """Return at most `count` lines around the one that is asked for, ascending, and where the unit is declared."""
+    """Return at most `count` lines around the target line, ascending, and where the unit is declared."""
     at = max(sum(number <= target_line for number, _ in every) - 1, 0)
     count -= count > 1 and name is not None and not at - count // 2 <= name <= at
     start = max(min(at - count // 2, len(every) - count), 0)
@@ -111,7 +111,7 @@ def _most_telling(texts: Sequence[str], query_terms: AbstractSet[str], head: Seq
 
 
 def _signature(chunk: Chunk, query_terms: AbstractSet[str]) -> list[int]:
-    """Return the lines of a chunk that are the signature of its unit, if its name is asked for, else none."""
+    """Return the lines of a chunk that are the signature of its unit, if the query has its name, else none."""
     first = declared(chunk) if chunk.symbol and set(terms(chunk.symbol)) <= query_terms else None
     if first is None:
         return []
@@ -194,7 +194,7 @@ _MAX_NAMES = 6
 
 
 def grouped(*blocks: Sequence[Hit]) -> list[Hit]:
-    """Return the best hit of each group, best first; its `others` are all that it stands for, best first.
+    """Return the best hit of each group, best first; its `others` are the rest of the group, best first.
 
     A line that was looked up stands for nothing else. A later block adds to the groups of those before it, and changes
     nothing else of them: it is of a further page.
@@ -220,7 +220,7 @@ def grouped(*blocks: Sequence[Hit]) -> list[Hit]:
 
 
 def others_text(hit: Hit, path_of: Callable[[Chunk], str] = lambda chunk: chunk.path) -> Iterator[str]:
-    """Yield what a hit stands for, one line each: members of its type, more of its name, copies in other roots."""
+    """Yield what a hit represents, one line each: members of its type, more of its name, copies in other roots."""
     best, holder = hit.chunk, _type_of(hit)
     of_type = holder.name if holder else ""
     here = [chunk for chunk in hit.others if chunk.root == best.root]

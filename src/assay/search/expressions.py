@@ -57,7 +57,7 @@ _QUOTED = re.compile(r"\\Q(.*?)(?:\\E|$)", re.DOTALL)
 _IS_WORD = re.compile(r"\\?w|\w", re.ASCII)
 _WORD_LETTER = re2.compile(f"[{_WORD}]")
 _STARTS, _ENDS, _INSIDE, _OUTSIDE, _FIRST, _LAST = 0, 1, 2, 3, 4, 8
-"""What a tag says: whether a word starts in its gap, ends, goes on or is absent, whether a line begins or ends."""
+"""What a tag means: whether a word starts in its gap, ends, goes on or is absent, whether a line begins or ends."""
 _TAGS = [chr(0xFDD0 + number) for number in range(16)]
 _SAYS = [{number & 3, *(edge for edge in (_FIRST, _LAST) if number & edge)} for number in range(16)]
 _KIND_OF = {(False, True): _STARTS, (True, False): _ENDS, (True, True): _INSIDE, (False, False): _OUTSIDE}
@@ -65,7 +65,7 @@ _BORDERS = {
     "b": {_STARTS, _ENDS}, "B": {_INSIDE, _OUTSIDE}, "<": {_STARTS}, ">": {_ENDS}, "^": {_FIRST}, "$": {_LAST},
     "before": {_STARTS, _OUTSIDE}, "after": {_ENDS, _OUTSIDE},
 }  # fmt: skip
-"""What a tag may say at a border; the last two stand around a word."""
+"""The tags that each boundary accepts; the last two are those around a word."""
 _MAX_COPIES = 8
 """Tags in each gap at most, of which each border reads one."""
 _TAG_BYTES = 3
@@ -153,7 +153,7 @@ def spans_in(expression: Any, text: bytes, tag_bytes: int = 0) -> Iterator[tuple
 
 
 def tagged(line: str, copies: int) -> bytes:
-    """Return a line with tags in each of its gaps, its ends included; what stands for a tag in it stands for none."""
+    """Return a line with tags in each of its gaps, its ends included; tags in the line itself are replaced."""
     line = line.translate(_SHIELDED)
     said = [_KIND_OF[pair] for pair in pairwise([False, *map(_is_word, line), False])]
     said[0] += _FIRST

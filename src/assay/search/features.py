@@ -146,7 +146,7 @@ def candidates_of(
     *,
     of_code: bool = True,
 ) -> CandidateFeatures:
-    """Gather the features of some chunks, among them those that declare a typed name, or say a pasted message.
+    """Gather the features of some chunks, given those that declare a typed name, and those with a pasted message.
 
     What stands beside them, their history, their tests and callers, says nothing of documentation.
     """
@@ -166,14 +166,14 @@ def candidates_of(
 def _of_terms(numbers: Numbers, query: QueryInCorpus) -> Mapping[str, Column]:
     """Compute where the query's terms occur, and whether one of its identifiers is the candidate's name."""
     weights = query.term_weights
-    held = np.zeros((3, len(numbers), len(weights)), dtype=np.float32)
+    occurrences = np.zeros((3, len(numbers), len(weights)), dtype=np.float32)
     for at, term in enumerate(query.terms):
         here, place = _holding(term.chunks, numbers)
         counts = term.counts[place]
-        held[0, here, at] = 1.0
-        held[1, here, at] = counts[:, NAME] > 0
-        held[2, here, at] = counts[:, BODY] > 0
-    covered, in_name, in_body = held @ weights
+        occurrences[0, here, at] = 1.0
+        occurrences[1, here, at] = counts[:, NAME] > 0
+        occurrences[2, here, at] = counts[:, BODY] > 0
+    covered, in_name, in_body = occurrences @ weights
     named = np.zeros(len(numbers), dtype=bool)
     named[_holding(np.sort(np.concatenate([_NONE, *query.named])), numbers)[0]] = True
     return {
@@ -181,7 +181,7 @@ def _of_terms(numbers: Numbers, query: QueryInCorpus) -> Mapping[str, Column]:
         "covered_name": in_name,
         "covered_body": in_body,
         "name_whole": named,
-        "rare_missing": held[0, :, int(weights.argmax())] == 0,
+        "rare_missing": occurrences[0, :, int(weights.argmax())] == 0,
     }
 
 
@@ -203,7 +203,7 @@ def _of_scores(numbers: Numbers, query: QueryInCorpus, file: NDArray[np.intp]) -
 
 
 def _of_unit(numbers: Numbers, query: QueryInCorpus, traits: NDArray[np.bool_]) -> Mapping[str, Column]:
-    """Compute what a candidate is and of which class its file is, unless the query asks for that class."""
+    """Compute what a candidate is and of which class its file is, unless the query is about that class."""
     question, snapshot, (test, example, aside) = query.question, query.snapshot, traits.T
     kinds = snapshot.rows("kind", numbers)
     lines = snapshot.rows("lines", numbers).astype(np.float32)

@@ -28,7 +28,7 @@ SIDES: tuple[Side, ...] = ("code", "docs")
 
 
 def side_of(chunk: Chunk) -> Side:
-    """Say whether a chunk is code or documentation."""
+    """Return whether a chunk is code or documentation."""
     return "docs" if chunk.language in PROSE else "code"
 
 

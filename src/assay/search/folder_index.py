@@ -56,13 +56,13 @@ class IndexReport:
 
     @property
     def stale(self) -> bool:
-        """Say whether files changed that are not in it."""
+        """Return whether files changed that are not in it."""
         return self.busy or bool(self.unwritten)
 
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """How fresh an index is, as it stands."""
+    """The freshness of an index."""
 
     report: IndexReport
     stale: Differences
@@ -116,7 +116,7 @@ class FolderIndex:
 
     @property
     def verified(self) -> str:
-        """Say what `check` reads."""
+        """Return what `check` reads."""
         return self.folder.verified
 
     @property
@@ -143,8 +143,8 @@ class FolderIndex:
         started = time.perf_counter()
         last, why = self._usable()
         if why and self.folder.shared and not replaces:
-            wanted = f"assay index PATH --index {self.location} rebuilds it for all who read it"
-            raise StorageError(f"{self.location} cannot be brought up to date: {why}; {wanted}")
+            advice = f"assay index PATH --index {self.location} rebuilds it for all who read it"
+            raise StorageError(f"{self.location} cannot be brought up to date: {why}; {advice}")
         changed, busy = Differences(), False
         if progress and last is None:
             progress("listing files", 0, 0)
@@ -166,7 +166,7 @@ class FolderIndex:
         return replace(_report(last, listed.walk), changed=changed, rebuilt_because=why, busy=busy, seconds=seconds)
 
     def is_being_written(self) -> bool:
-        """Say whether a process of this machine writes to it now."""
+        """Return whether a process of this machine writes to it now."""
         return self.folder.is_being_written()
 
     def describe(self, progress: Progress | None = None, *, patience_s: float | None = None) -> IndexReport:
@@ -214,7 +214,7 @@ class FolderIndex:
         return self._snapshot
 
     def status(self) -> IndexReport | None:
-        """Say what the index holds without looking at the files; None where there is none."""
+        """Report what the index holds without looking at the files; None if there is none."""
         version = self.folder.open()
         return None if version is None else _report(version, None)
 
@@ -310,8 +310,8 @@ class FolderIndex:
         dead = update.run(found, before, trusted_ns, again=again)
         records = update.records
         if self.folder.shared and last and not (dead or update.fresh or again) and _is_same(before, records):
-            seen = Catalog.of(records.values())  # only when and where differs, which is this machine's own
-            keep_seen(self._seen_file(last), seen, listed.at_ns, found.rules)
+            catalog = Catalog.of(records.values())  # only when and where differs, which is this machine's own
+            keep_seen(self._seen_file(last), catalog, listed.at_ns, found.rules)
             return Differences()
         if progress and keep:
             progress("writing the index", len(records), 0)
@@ -438,7 +438,7 @@ class PublishedIndex(FolderIndex):
         return super().snapshot()
 
     def status(self) -> IndexReport | None:
-        """Say what it holds; None where there is none."""
+        """Report what it holds; None if there is none."""
         catalog = self.folder.catalog()
         if self._last_report is None or self._last_report[0] != catalog:
             report = super().status()

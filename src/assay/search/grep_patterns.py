@@ -13,9 +13,9 @@ from assay.errors import InputError
 from assay.search.expressions import MEMORY_BYTES, ExpressionOptions, compile_re2, compiled, without_borders
 
 Syntax = Literal["basic", "extended", "fixed", "perl"]
-"""How a pattern is read: as -G, -E, -F or -P say; the last is as RE2 has it."""
+"""The syntax of a pattern, as options -G, -E, -F or -P select it; the last is that of RE2."""
 _MEMORY_BYTES = 8 * MEMORY_BYTES
-"""Bytes that a pattern may take while it is matched; who types it waits alone."""
+"""Bytes that a pattern may take while it is matched, on the machine of the user who typed it."""
 _SETS_AND_LETTERS = re.compile(
     r"(?P<set>\[\^?\]?(?:\[[:.=].*?[:.=]\]|[^\]])*\])|\\(?P<escaped>.)|(?P<plain>.)", re.DOTALL
 )
@@ -141,5 +141,5 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _is_anchor(letter: str, after: str, *, starts: bool) -> bool:
-    """Say whether `^` or `$` of a basic pattern is at an edge of what it stands in."""
+    """Return whether `^` or `$` of a basic pattern is at an edge of what it stands in."""
     return starts if letter == "^" else after in {"", "\\)", "\\|"}

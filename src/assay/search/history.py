@@ -64,7 +64,7 @@ def _change_chunk(commit: Commit, change: FileChange, path: str) -> Chunk:
 
 
 def _chunk(commit: Commit, path: str, text: str, language: str, lines: tuple[int, int], **about: str) -> Chunk:
-    """Return a chunk of a commit: author and date stand where others have parents and signature."""
+    """Return a chunk of a commit: author and date are in the fields for parents and signature."""
     author, (first, last) = commit.author[:200], lines
     return Chunk(path, text, language, path, first, last, parent=author, signature=commit.written, **about)
 

@@ -170,13 +170,13 @@ class _RankedSide(NamedTuple):
     answerable: float
     """How likely this side answers the query at all, in log odds."""
     others: Sequence[tuple[Chunk, ...]]
-    """What each of the best stands for, as shown with it."""
+    """The other chunks that each of the best represents."""
     lines: Sequence[int]
     """The line of each of the best that has the pasted message, or declares the name inside its unit; or 0."""
     past: CommitVotes | None
 
     def listed(self, k: int) -> list[Hit]:
-        """Return at most `k` hits, with probabilities for a query that is as likely answerable as this side says."""
+        """Return at most `k` hits, with probabilities from this side's own likelihood of an answer."""
         return _listed(self.hits(self.answerable))[:k]
 
     def hits(self, answerable: float) -> list[Hit]:
@@ -238,7 +238,7 @@ def _holding_text(query: Query, allowed: Mask | None) -> NDArray[np.int64]:
 
 
 def _of_each_side(query: Query) -> list[Query]:
-    """Return a query for code and one for documentation, as far as it asks for them."""
+    """Split a query into one for code and one for documentation, as far as it searches them."""
     return [replace(query, mode=side) for side in SIDES] if query.mode == "all" else [query]
 
 
@@ -267,8 +267,8 @@ def _second_stage(scores: Array, candidates: CandidateFeatures, size: int) -> ND
     beyond = order[size:]
     rows, numbers = candidates.rows[beyond], candidates.numbers[beyond]
     with_all_terms = beyond[rows[:, _COVERED] > _ALL_TERMS][:_EXTRA_CANDIDATES]
-    said = np.array(list(candidates.messages), np.int64)
-    looked_up = beyond[_among(numbers, candidates.declared) | _among(numbers, said)]
+    with_message = np.array(list(candidates.messages), np.int64)
+    looked_up = beyond[_among(numbers, candidates.declared) | _among(numbers, with_message)]
     chosen = np.concatenate((order[:size], looked_up, with_all_terms)).tolist()
     return np.array(list(dict.fromkeys(chosen)), np.intp)
 
@@ -350,7 +350,7 @@ def _top(
 
 
 def _places(order: NDArray[np.intp], chunks: Sequence[Chunk]) -> list[tuple[int, list[int]]]:
-    """Group candidates into places, best first, each with what it stands for.
+    """Group candidates into places, best first, each with the others that it represents.
 
     A unit stands for its overloads, for its parts as far as a person takes them in at once, and for its copies in other
     roots.

@@ -104,7 +104,7 @@ def _built(batch: SegmentBatch, encoder: Encoder, how: Build, describe: Describe
 
 
 GUESSED = "decoded by guess"
-"""How the note on a file begins that does not say which encoding it has."""
+"""How the note on a file begins that does not declare its encoding."""
 
 
 def read_file(root: Path, file: FileEntry, usual: str = "") -> tuple[str | None, FileRecord]:

@@ -90,7 +90,7 @@ def unchanged(walk: Walk, catalog: Catalog, checked_ns: int) -> bool:
 
 
 def sift(walk: Walk, recorded: Mapping[str, FileRecord], checked_ns: int) -> SiftedWalk:
-    """Sort a walk's files into those that stand as recorded and those to read."""
+    """Sort a walk's files into those that are as recorded and those to read."""
     same, read, known = [], [], {}
     settled_ns = checked_ns - UNSURE_NS
     for file in walk.files:

@@ -142,7 +142,7 @@ class IssueText(NamedTuple):
     title: str
     """Empty where the text begins with a heading of a form, a sentence, or a trace."""
     text: str
-    """The title and what is said below it, prose before code, as far as it is worth asking."""
+    """The title and the text below it, prose before code, as far as it is worth searching."""
     places: tuple[NamedPlace, ...]
     """Files that are named, the most telling first."""
 
@@ -166,7 +166,7 @@ _ERROR_MESSAGE = re.compile(
     r"(?:[ \[]\w+\]?)?(?::[ ]|(?<=\)) )(?P<said>\S.{3,300})",
     re.MULTILINE,
 )
-"""What an error says, behind its kind."""
+"""The message of an error, after its kind."""
 
 
 def _error_message(text: str) -> str:
@@ -180,7 +180,7 @@ def _error_message(text: str) -> str:
 
 
 _MARKS = ("Traceback (most recent call last)", "panic: ", "Exception in thread ", " panicked at ", ": panic serving ")
-"""What stands in the first line of an error."""
+"""The message in the first line of an error."""
 _FRAMES = ("\n    at ", "\n\tat ")
 _DIAGNOSTIC = re.compile(r"^.{1,300}\b(?:error|fatal)(?:[ \[]\w+\]?)?: .+", re.MULTILINE)
 _MAX_SCANNED = 1 << 22  # characters that are looked through for a diagnostic

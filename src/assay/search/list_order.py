@@ -79,7 +79,7 @@ _TESTS = re.compile(
     re.IGNORECASE,
 )
 _GENERIC = frozenset("__init__ base common core helpers impl index init lib main mod src types util utils".split())
-"""Names of files that say nothing; that of their folder does."""
+"""Names of files that mean nothing; the name of their folder is used."""
 
 _UNIT_KINDS = TYPE_KINDS | CALLABLE_KINDS
 

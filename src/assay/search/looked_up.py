@@ -26,7 +26,7 @@ class LookedUp(NamedTuple):
     notes: tuple[str, ...] = ()
     """What was guessed, left out or not found."""
     is_all: bool = False
-    """Whether the query asks for nothing else."""
+    """Whether the query consists of nothing else."""
 
     @property
     def every_note(self) -> list[str]:
@@ -37,7 +37,7 @@ class LookedUp(NamedTuple):
 
     @property
     def is_exact(self) -> bool:
-        """Whether a line or a name is asked for, rather than something about it."""
+        """Whether the query is for a line or a name, rather than about it."""
         return any({"place", "name"} & {*hit.why} for hit in self.hits)
 
 
@@ -56,7 +56,7 @@ def in_several(results: Sequence[LookedUp]) -> LookedUp:
 
 
 def with_looked_up(looked_up: LookedUp, hits: Sequence[Hit]) -> list[Hit]:
-    """Return what is looked up, then the other hits if the query asks for more."""
+    """Return what is looked up, then the other hits if the query has more."""
     if looked_up.is_all or not looked_up.hits:
         return list(looked_up.hits or hits)
     known = {(hit.chunk.root, hit.chunk.id) for hit in looked_up.hits}

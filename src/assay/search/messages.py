@@ -43,7 +43,7 @@ _ASKS = re.compile(
 _MESSAGE_LIKE = re.compile(r"[:;'\"`“”<(\[=%#/\\\d]|\w[.!…]+\s*$|^\s*[A-Z]\w* [a-z]")
 """What messages have and topics have not: punctuation, values, a capital at the beginning."""
 _KINDS = ("error", "exception", "warning", "fatal", "panic", "failure", "uncaught")
-"""How words end that say what kind of message it is."""
+"""Endings of words that name a kind of message."""
 _ORDINARY = re.compile(r"(?<![\w.$])[a-z]{2,}(?![\w$])")
 _MIN_TOUCHING = 3
 """Letters of a word beside a hole without a blank, which has no beginning or no end of its own to be found by."""
@@ -54,7 +54,7 @@ _VALUE = re.compile(
 )
 """What is likely a value in a message: a path, an address, an id, a time, a number, what is quoted."""
 _NEAR = 5
-"""How many terms further on the second of a pair is: values stand between words of a message."""
+"""The largest distance of the two terms of a pair: values come between words of a message."""
 _MAX_TERMS = 24
 _MAX_OF_PAIR, _MAX_COMPARED = 60, 16
 """Chunks that hold a pair of terms that tells something, and whose strings are compared with a message."""
@@ -85,7 +85,7 @@ class CodeMessage(NamedTuple):
     """A string of a text that can be a message."""
 
     parts: tuple[str, ...]
-    """What stands between its holes, as words; a blank at either end where no value touches them."""
+    """The words between its holes; a blank at either end where no value touches them."""
     size: int
     """Words."""
     telling: int
@@ -102,11 +102,11 @@ class MessageMatch(NamedTuple):
     worth: float
     """Words that the message and the question share, less those that the message does not explain."""
     line: int
-    """Where the message stands, from the first line of the text, 0."""
+    """The line of the message, counted from 0 at the first line of the text."""
 
 
 def may_be_message(question: Question) -> bool:
-    """Say whether a question looks like a pasted message rather than a question in one's own words."""
+    """Return whether a question looks like a pasted message rather than a question in one's own words."""
     return len(question.terms) > 1 and question.typed.target is None and _looks_like_message(question.text)
 
 
@@ -125,14 +125,14 @@ def chunks_with_message(
     if not may_be_message(question):
         return {}
     pairs, weights = [_NONE], [np.zeros(0)]
-    said = set(stems(_VALUE.sub(" ", question.text)))
-    terms = [one for one in terms if one.term in said][:_MAX_TERMS]
-    held = [one.chunks[one.counts[:, BODY] > 0] for one in terms]
-    for at, first in enumerate(held):
-        for second in range(at + 1, min(at + _NEAR, len(held))):
-            both = _in_both(first, held[second])
-            if len(both) > _MAX_OF_PAIR and second + 1 < len(held):
-                both = _in_both(both, held[second + 1])
+    question_terms = set(stems(_VALUE.sub(" ", question.text)))
+    terms = [one for one in terms if one.term in question_terms][:_MAX_TERMS]
+    chunks_of_terms = [one.chunks[one.counts[:, BODY] > 0] for one in terms]
+    for at, first in enumerate(chunks_of_terms):
+        for second in range(at + 1, min(at + _NEAR, len(chunks_of_terms))):
+            both = _in_both(first, chunks_of_terms[second])
+            if len(both) > _MAX_OF_PAIR and second + 1 < len(chunks_of_terms):
+                both = _in_both(both, chunks_of_terms[second + 1])
             if 0 < len(both) <= _MAX_OF_PAIR:
                 pairs.append(both)
                 weights.append(np.full(len(both), terms[at].idf + terms[second].idf))
@@ -177,9 +177,9 @@ def _uses(
     key = key_at(chunk, match.line)
     if len(key) < _MIN_KEY:
         return
-    held = [snapshot.postings(term)[0] for word in words(key) for term in stems(word)[-1:]]
-    both = held[0]
-    for other in held[1:]:
+    postings = [snapshot.postings(term)[0] for word in words(key) for term in stems(word)[-1:]]
+    both = postings[0]
+    for other in postings[1:]:
         both = _in_both(both, other)
     if allowed is not None:
         both = both[allowed[both]]
@@ -206,13 +206,13 @@ def _in_both(some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.i
 def message_in(question: Question, chunk: Chunk) -> MessageMatch | None:
     """Return the best message of a chunk that a question pastes or quotes, or None."""
     text = chunk.text[:READ]
-    asked = _PastedQuestion.of(question)
+    pasted = _PastedQuestion.of(question)
     messages = _messages(text, in_lines=chunk.language in _KEYS)
-    found = [match for message in messages if (match := asked.match(message))]
+    found = [match for message in messages if (match := pasted.match(message))]
     if found:
         return max(found, key=lambda each: each.worth)
     held = ""
-    for quote in asked.quotes:
+    for quote in pasted.quotes:
         held = held or spaced(text)
         if quote in held:
             return MessageMatch(len(quote.split()) - _OF_A_STRING, _line_of(text, quote))

@@ -85,5 +85,5 @@ def _file_name(path: str) -> str:
 
 @lru_cache(16_384)
 def _tested_name(path: str) -> str:
-    """Return the name of the files that a test file is about: that of its own without what says that it is a test."""
+    """Return the name of the files that a test file is about: its own name without the part that marks a test."""
     return _TEST.sub("", _TEST.sub("", _file_name(path)))

@@ -1,4 +1,4 @@
-"""Look up what a question with an operation in it asks of one index: callers, uses, callees, tests, declarations.
+"""Look up the answer to an operation question in one index: callers, uses, callees, tests, declarations.
 
 Calls are those that `related` reads from the code. Where something of a new kind is added is told by its siblings: the
 files that hold most units of that kind, and the place that names most of these, where they are registered.
@@ -72,9 +72,9 @@ def answer_to(snapshot: Snapshot, question: AskedOperation, ranked: Ranked) -> L
     found = list(_places(snapshot, question, code))
     among = f", one of {len(places[0])} declarations of that name" if len(places[0]) > 1 else ""
     most = f", of which the first {_MAX_HITS} are listed" if len(found) > _MAX_HITS else ""
-    said = f"{counted(len(found), 'place') if found else 'no place'}{most}; it is declared in {path}:{line}{among}"
+    result = f"{counted(len(found), 'place') if found else 'no place'}{most}; it is declared in {path}:{line}{among}"
     hits = _hits(snapshot, [(one.path, one.start_line) for one in found[:_MAX_HITS]] or places[0][:1])
-    return LookedUp(tuple(hits), notes=(note_of(question, said),))
+    return LookedUp(tuple(hits), notes=(note_of(question, result),))
 
 
 _MAX_DECLARATIONS = 3
@@ -146,7 +146,7 @@ _IMPORTS = re.compile(r"\s*(?:import|from|use|using|require|#\s*include|package|
 
 
 def _may_mention(chunk: Chunk, subject: RelatedPlace, *, in_tests: bool) -> bool:
-    """Say whether a chunk is code that is not a part of a unit, and of a test if these are wanted."""
+    """Return whether a chunk is code that is not a part of a unit, and of a test if these are wanted."""
     is_test = traits_of(chunk.path).is_test or chunk.kind == "test"
     is_own = bool(subject.symbol) and chunk.parent.split(".")[-1] == subject.symbol.split(".")[-1]
     return chunk.language in CODE and not is_own and (is_test or not in_tests)
@@ -227,13 +227,13 @@ def _registry(snapshot: Snapshot, siblings: Sequence[Chunk], group: str) -> Hit 
     likely = (number for number, count in counts.most_common(40) if count >= _MIN_SIBLINGS)
     best: tuple[float, Hit] | None = None
     for chunk in snapshot.chunks(list(likely)):
-        held = [name for name in names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", chunk.text)]
-        if chunk.id in own or chunk.language in PROSE or any(traits_of(chunk.path)) or len(held) < _MIN_SIBLINGS:
+        present = [name for name in names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", chunk.text)]
+        if chunk.id in own or chunk.language in PROSE or any(traits_of(chunk.path)) or len(present) < _MIN_SIBLINGS:
             continue
         lines = chunk.text.split("\n")
-        first = next(at for at, text in enumerate(lines) if any(name in text for name in held))
+        first = next(at for at, text in enumerate(lines) if any(name in text for name in present))
         hit = Hit(chunk, _SCORE, {"operation": _SCORE}, line=max(chunk.start_line, 1) + first)
-        worth = len(held) * (1.2 if chunk.path == group or chunk.path.startswith(group) else 1.0)
+        worth = len(present) * (1.2 if chunk.path == group or chunk.path.startswith(group) else 1.0)
         if best is None or worth > best[0]:
             best = worth, hit
     return best[1] if best else None

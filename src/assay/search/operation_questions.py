@@ -1,4 +1,4 @@
-"""Understand a question that asks for an operation on a name: who calls it, what tests it, what changed in it.
+"""Parse a question for an operation on a name: who calls it, what tests it, what changed in it.
 
 Such a question is answered by looking up, not by likeness. It is one only in usual wordings, and only where its name is
 declared, so that a question that merely sounds alike is searched for as any other.
@@ -17,7 +17,7 @@ Operation = Literal["callers", "uses", "callees", "tests", "changes", "add", "wh
 
 
 class AskedOperation(NamedTuple):
-    """An operation that a question asks for."""
+    """An operation question."""
 
     operation: Operation
     name: str
@@ -33,7 +33,7 @@ _KINDS = (
 _BESIDE = re.compile(
     rf"(?<![\w.:])(?:the|an?|my|our|please|(?:can|could) you|{_KINDS}) (?=\S)| (?:{_KINDS})(?= |$)|[`\"]|\(\)"
 )
-"""What stands beside a name and does not change what is asked."""
+"""Words beside a name that do not change the question."""
 _AT_THE_END = re.compile(
     r"(?:\s*[?.!]|\s+(?:here|anywhere|from|directly|exactly|lately|recently|last|ever|again|in the past"
     r"|in (?:this|the) (?:repo|repository|code|codebase|project)|and why|and when|and by whom|since .{1,40}"

@@ -157,7 +157,7 @@ def finder_of(snapshot: Snapshot) -> NameFinder:
 
 
 def names_like(snapshot: Snapshot, query: Query) -> LookedUp:
-    """Return the declarations of names that resemble the one a query asks for, if nothing declares that."""
+    """Return the declarations of names that resemble the one in a query, if nothing declares that."""
     names = typed_names(query.text)
     target = names.target
     if target is None or not _MIN_LETTERS <= len(target.name) <= _MAX_LETTERS:

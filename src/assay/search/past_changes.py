@@ -80,7 +80,7 @@ def _known_units(root: Path, ids: Sequence[str]) -> Iterator[ChangedUnits]:
 
 
 def _voter(key: str, commit: Commit, units: Mapping[str, Sequence[str]]) -> LinkedChunk:
-    """Return a message whose subject counts twice; its date stands where others have a signature."""
+    """Return a message whose subject counts twice; its date is in the field for signatures."""
     paths = [change.after for change in commit.changes]
     subject = commit.subject[:200]
     text = f"{subject}\n{subject}\n{_NOISE.sub(' ', commit.body[:_MAX_MESSAGE_CHARS])}"
@@ -226,7 +226,7 @@ class CommitVotes:
         self._roots, self._links = roots, links
 
     def of(self, numbers: Numbers) -> Scores:
-        """Return what commits say of the file, the unit and the owner of some chunks, shape `(chunks, 3, 2)`.
+        """Return the votes of commits for the file, the unit and the owner of some chunks, shape `(chunks, 3, 2)`.
 
         The sum of the votes, and the most that one message about it holds of the question.
         """

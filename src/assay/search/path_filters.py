@@ -54,7 +54,7 @@ def globs(globs: Sequence[str]) -> re.Pattern[str] | None:
 
 
 def _pattern(glob: str) -> str:
-    """Return a glob as a pattern; `**/` stands for any folders or none, as in `.gitignore`.
+    """Return a glob as a pattern; `**/` matches any folders or none, as in `.gitignore`.
 
     What stands between two of them is taken where it comes first and for good: any other place leaves less to the rest,
     and trying all of them would take a server as long as somebody likes.
@@ -86,7 +86,7 @@ _ASIDE = re.compile(
 
 
 class PathTraits(NamedTuple):
-    """What a path says about its file; any of these is not the program itself."""
+    """The class of a file by its path; a file with any of these is not the program itself."""
 
     is_test: bool
     is_example: bool

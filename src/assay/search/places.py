@@ -36,15 +36,15 @@ _MAX_PLACES = 400
 _MAX_NAMED = 40
 """Files that are named to the ranking."""
 _MAX_ALIKE = 3
-"""Files that one place may mean; a name that more have says too little."""
+"""Files that one place may mean; a name of more files is too ambiguous."""
 _CONTEXT_CHARS = 200
 _COMMON = frozenset(("__init__", "conftest", "index", "lib", "main", "mod", "setup", "utils"))
-"""Names of files that say too little with one folder and no line."""
+"""Names of files that are too ambiguous with one folder and no line."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedPlace:
-    """A file as somebody names it, with folders that may be those of another machine."""
+    """A file as named in a text, with folders that may be those of another machine."""
 
     path: str
     line: int = 0
@@ -113,7 +113,7 @@ def _parse(text: str) -> tuple[tuple[NamedPlace, ...], bool]:
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _BESIDE = frozenset("at in on file line from http https col column char https".split())
-"""Words that stand beside a place and say nothing of it."""
+"""Words beside a place that add nothing."""
 
 
 def _place(match: re.Match[str]) -> NamedPlace:
@@ -133,7 +133,7 @@ def _place(match: re.Match[str]) -> NamedPlace:
 
 
 def _is_telling(place: NamedPlace) -> bool:
-    """Say whether it is likely a file: a line of one, or a path with folders that ends as those of a language do."""
+    """Return whether it is likely a file: a line of one, or a path with folders that ends as those of a language do."""
     stem, _, extension = place.name.rpartition(".")
     is_code = bool(stem) and extension.lower() in BY_EXTENSION
     if not place.line:
@@ -155,16 +155,16 @@ _BORDER = re.compile(
     r"|.{0,80}Traceback \(most recent call last\):).*(?:\n\s*.{0,80}Traceback \(most recent call last\):)?",
     re.MULTILINE,
 )
-"""Where another trace begins; a *cause* happened before what stands above it, or deeper."""
+"""Where another trace begins; a *cause* happened before the trace above it, or deeper."""
 _BEFORE_ASIDE = re.compile(r"(?:^\s*In file included|^\s+) from $|\bcalled in $|^\s+::: $|↳ $|✔.*$|location: '?$")
 _AFTER_ASIDE = re.compile(
     r"^\S{0,20}(?:: note: |: +required from here| template/generic instantiation|\n\s+\*\* \(|\n\.{9})"
 )
-"""What stands before and after a place that is not where the fault is: what includes it, where it is called from."""
+"""The texts before and after a place that is not where the fault is: an include, a caller."""
 
 
 def _most_telling_first(text: str, ends: Mapping[int, int]) -> list[int]:
-    """Return where places stand, from the innermost frame of the first cause; where files are included come last."""
+    """Return the order of places, from the innermost frame of the first cause; places of includes come last."""
     borders = [(one.start(), bool(one["cause"])) for one in _BORDER.finditer(text)]
     blocks, order = [list[int]() for _ in range(len(borders) + 1)], list[int]()
     for start in ends:
@@ -185,7 +185,7 @@ def _is_aside(text: str, start: int, end: int) -> bool:
 
 
 def _line_at(text: str, at: int) -> str:
-    """Return the line around a place, of a long one what stands near."""
+    """Return the line around a place, of a long one the part near it."""
     first = max(text.rfind("\n", 0, at) + 1, at - _CONTEXT_CHARS)
     end = text.find("\n", at, at + _CONTEXT_CHARS)
     return text[first : end if end >= 0 else at + _CONTEXT_CHARS]
@@ -209,10 +209,10 @@ def files_of(snapshot: Snapshot, place: NamedPlace, allowed: NDArray[np.bool_] |
     files = np.unique(numbers).tolist()
     shared = [_shared_end(place, path) for path in snapshot.paths_of(files)]
     longest = max(shared, default=0)
-    meant = [file for file, length in zip(files, shared, strict=True) if length == longest > 0]
-    paths = snapshot.paths_of(meant)
+    best = [file for file, length in zip(files, shared, strict=True) if length == longest > 0]
+    paths = snapshot.paths_of(best)
     return sorted(
-        (FileOfPlace(path, chunks[numbers == file]) for file, path in zip(meant, paths, strict=True)),
+        (FileOfPlace(path, chunks[numbers == file]) for file, path in zip(best, paths, strict=True)),
         key=lambda each: each.path,
     )
 

@@ -132,7 +132,7 @@ class QueryPart:
     value: str
     """Without key, quotes and escapes."""
     is_out: bool = False
-    """Whether it leaves out what it says."""
+    """Whether it excludes its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +140,10 @@ class QueryWords:
     """A query taken apart."""
 
     text: str
-    """What is asked by meaning; empty if the words are all there is and none of them says anything."""
+    """The text to search by meaning; empty if there are only query words, without any meaning of their own."""
     parts: tuple[QueryPart, ...] = ()
     by_meaning: bool = True
-    """Whether anything is asked beside the query words."""
+    """Whether there is any text beside the query words."""
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By filter, `exact` and `regex`; a value that starts with `!` is left out."""
 
@@ -200,7 +200,7 @@ def left_out_options(argument: str) -> list[str]:
 
 
 def _is_path(match: re.Match[str], typed: str) -> bool:
-    """Say whether what stands between slashes is a path in a question, as in `where is /users/ handled`.
+    """Return whether what stands between slashes is a path in a question, as in `where is /users/ handled`.
 
     An expression has a letter that means something in one, or stands alone.
     """

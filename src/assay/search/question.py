@@ -112,7 +112,7 @@ class Speller:
         return self._nearest(plain) or self._split(plain) or word
 
     def _is_held(self, word: str) -> bool:
-        """Say whether any chunk holds a word, by its stem or as an identifier."""
+        """Return whether any chunk holds a word, by its stem or as an identifier."""
         return any(map(self.snapshot.holds, (stem(word), f"={word}")))
 
     def _count_chunks_with(self, word: str) -> int:
@@ -134,13 +134,13 @@ class Speller:
 
         edits = 1 if len(word) < 8 else 2
         found = process.extract(word, self._choices, scorer=OSA.distance, score_cutoff=edits, limit=_TRIED)
-        held = [
+        candidates = [
             (distance, choice[0] != word[0], -count, choice == stem(choice), choice)
             for choice, distance, _ in found
             if (count := self._count_chunks_with(choice))
             > self.snapshot.size * (_COMMON if distance >= _EDIT_FRACTION * len(word) else 0)
         ]
-        return min(held)[-1] if held else None
+        return min(candidates)[-1] if candidates else None
 
     def _split(self, word: str) -> str | None:
         """Return two words run together, both common, as two."""

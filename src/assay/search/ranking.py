@@ -51,7 +51,7 @@ def ranking_name(snapshot: Snapshot, mode: Mode) -> RankingName:
 
 
 def holds_single_functions(snapshot: Snapshot) -> bool:
-    """Say whether nearly every file of code holds exactly one function."""
+    """Return whether nearly every file of code holds exactly one function."""
     callables = [np.zeros(0, np.int64), *(_callables(*part) for part in snapshot.parts)]
     in_file = np.concatenate(callables)
     return len(in_file) >= _MIN_FILES and bool((in_file == 1).mean() > _SINGLE_FUNCTION_FRACTION)

@@ -247,5 +247,5 @@ class ModulePaths:
         return {(family, _steps(folder)) for family, folder in folders}
 
     def is_module(self, module: Module, family: str) -> bool:
-        """Say whether there is a file or a folder of code for a module."""
+        """Return whether there is a file or a folder of code for a module."""
         return bool(module) and module in self._by_last.get((family, module[-1]), ())

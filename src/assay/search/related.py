@@ -72,7 +72,7 @@ class RelatedCode:
     subject: RelatedPlace
     groups: dict[Group, tuple[RelatedPlace, ...]]
     total: dict[Group, int]
-    """How many there are in each group; alike are only as many as are wanted."""
+    """How many there are in each group; of `alike` only as many as requested."""
     note: str = ""
     """Why there are no callers and callees, where they cannot be read."""
 
@@ -161,7 +161,7 @@ def _callers(snapshot: Snapshot, resolver: Resolver, unit: PlacedDefinition) -> 
 
 
 def _test_place(snapshot: Snapshot, caller: RelatedPlace) -> RelatedPlace:
-    """Return a test that calls a unit, at its declaration: the test is asked for, not the call."""
+    """Return a test that calls a unit, at its declaration: the test is of interest, not the call."""
     unit = unit_at(snapshot, caller.path, caller.start_line)
     return replace(caller, group="tests", start_line=unit.at.line if unit else caller.start_line)
 
@@ -204,7 +204,7 @@ def defined_place(snapshot: Snapshot, each: PlacedDefinition, group: Group = "al
 
 
 def _place(snapshot: Snapshot, each: PlacedCall | PlacedDefinition, end: int, name: str, kind: str) -> RelatedPlace:
-    """Return where a call or a definition stands, with the text of its line."""
+    """Return the place of a call or a definition, with the text of its line."""
     chunk, line = snapshot.chunk(each.chunk), each.at.line
     lines, at = chunk.text.splitlines(), line - chunk.start_line
     text = lines[at].strip()[:_MAX_LINE_CHARS] if 0 <= at < len(lines) else ""

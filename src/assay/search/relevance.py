@@ -1,4 +1,4 @@
-"""Describe a query and its best candidates by one row of features, which says whether even the best is relevant.
+"""Describe a query and its best candidates by one row of features, to decide whether even the best is relevant.
 
 The features of a ranking compare the candidates of one query. Whether the best of them answers is a question across
 queries: how much of the query is unknown to the corpus, how far the best stands out, what the best and the first few
@@ -20,7 +20,7 @@ QUERY_FEATURES = tuple(
 )
 """Of the query in the whole corpus; the last is 1, for the constant of a sum."""
 _ITS_OWN = [at for at, name in enumerate(ALL_FEATURES) if name not in (*PAST_FEATURES, *NEIGHBOUR_FEATURES)]
-"""What stands beside a candidate says whether it is better than others, not whether it is any good."""
+"""Features of a candidate's neighbours tell whether it is better than others, not whether it is relevant."""
 RELEVANCE_FEATURES = (
     *(f"first_{ALL_FEATURES[at]}" for at in _ITS_OWN),
     *(f"any_{ALL_FEATURES[at]}" for at in _ITS_OWN),

@@ -58,7 +58,7 @@ class NameLookup:
         self.table, self.modules = table, modules
         self._budget = _MAX_EXPRESSIONS
         self._walked: dict[tuple[tuple[str, int, str], str], tuple[int, list[Thing]]] = {}
-        """What types inherit under a name, and at which depth they were asked: bases may lead in a circle."""
+        """Inherited members of types by name, and the depth at which they were looked up: bases may form a circle."""
 
     def bare(self, name: str, context: NameContext, stars: Sequence[str], depth: int = 0) -> list[PlacedDefinition]:
         """Return what an unqualified name means, from the nearest scope that has it."""
@@ -322,7 +322,7 @@ def unique(things: Iterable[Thing]) -> list[Thing]:
 
 
 _MAX_LIKELY_METHODS = 3
-"""Methods of one name that a call on something unknown is said to come from."""
+"""The most methods of one name among which a call on an unknown receiver may be."""
 
 
 COMMON_METHODS = words("""
@@ -352,7 +352,7 @@ class Meaning:
 
     definitions: tuple[PlacedDefinition, ...] = ()
     among: int = 1
-    """How many definitions come into question; 1 where the code says which."""
+    """How many definitions are possible; 1 if the code says which."""
 
 
 class Resolver:
@@ -402,7 +402,7 @@ class Resolver:
         return self._guess(name, word, context) if is_result and self._starts_here(receiver, context) else Meaning()
 
     def _starts_here(self, receiver: str, context: NameContext) -> bool:
-        """Say whether what a receiver begins with is of this repository."""
+        """Return whether what a receiver begins with is of this repository."""
         head = re.split(r"[.(]", receiver.partition("|")[0])[0]
         return bool(list(self.names.start(head, context)))
 
@@ -428,7 +428,7 @@ class Resolver:
 
 
 def _is_alike(word: str, owner: str) -> bool:
-    """Say whether a variable is called like a type: `order`, `new_order` or `orders` like `Order`, `RefundOrder`."""
+    """Return whether a variable is called like a type: `order`, `new_order` or `orders` like `Order`, `RefundOrder`."""
     words = set(parts(word))
     return bool(words & set(parts(owner))) or "".join(parts(word)) == "".join(parts(owner)) != ""
 

@@ -96,7 +96,7 @@ def saturated(counts: NDArray[np.uint8], lengths: NDArray[np.uint16], weights: F
 
 
 def bm25(snapshot: Snapshot, matches: Sequence[TermMatch], weights: FieldWeights) -> Array:
-    """Return the score of every chunk, shape `(size,)`; 0 where no term stands.
+    """Return the score of every chunk, shape `(size,)`; 0 if it has no term.
 
     In a large corpus a chunk that holds none but common terms has 0, too: it is not worth what reading it would cost.
     """
@@ -266,7 +266,7 @@ def listing(snapshot: Snapshot, query: Query, k: int) -> list[Hit]:
 
 
 DEPTH = 200
-"""Hits that each searcher is asked for at least."""
+"""Hits that each searcher returns at least."""
 _RRF_K = 60
 
 

@@ -16,9 +16,9 @@ from assay.search.question import understand
 from assay.values import Hit, Query
 
 SECTIONS, FOUND = 3, 9
-"""Sections of documentation that stand beside code, at most; how many are looked for, as some are copies."""
+"""Sections of documentation beside code, at most; and how many are searched, as some are copies."""
 SURE = 0.2
-"""What the best section has at least where no code is relevant and it was not asked how something is done."""
+"""The probability that a section needs if no code is relevant and the question is not how to do something."""
 _AS_LIKELY, _AS_THE_FIRST = 0.7, 0.5
 """Of the best code's probability, what the best section has at least; of the best section's, what a further one has."""
 _HOW = re.compile(
@@ -36,14 +36,14 @@ def asks_how(text: str) -> bool:
 
 
 def may_have_sections(query: Query) -> bool:
-    """Say whether documentation may stand beside the code that a query asks for: it is a question, and keeps all."""
+    """Return whether documentation may stand beside the code that a query asks for: it is a question, and keeps all."""
     if query.mode != "code" or any(query.filters) or len(query.text) > LONG or "\n" in query.text:
         return False
     return understand(query.text).typed.target is None and without_log_prefix(query.text) == query.text
 
 
 def come_first(sections: Sequence[Hit], hits: Sequence[Hit], texts: Iterable[str]) -> bool:
-    """Say whether sections answer before the code does: how something is done is asked, and they are likely to say."""
+    """Return whether sections come before the code: how to do something is asked, and they are likely to answer."""
     return bool(sections) and any(map(asks_how, texts)) and _as_likely(sections, hits)
 
 
@@ -52,7 +52,7 @@ def _as_likely(sections: Sequence[Hit], hits: Sequence[Hit]) -> bool:
 
 
 def likely_sections(sections: Sequence[Hit], hits: Sequence[Hit], *, how: bool) -> list[Hit]:
-    """Return the sections that are worth showing beside some code; of what is asked how, all that are found."""
+    """Return the sections that are worth showing beside some code; all of them for a question how to do something."""
     if not sections or not (how or _as_likely(sections, hits)):
         return []
     likely = [hit for hit in sections if how or hit.score >= _AS_THE_FIRST * sections[0].score]
@@ -63,7 +63,7 @@ _VERSION = re.compile(r"(?:^|[/_-])v?\d+(?:\.\w+)+(?:/|$)|/(?:versions?|versione
 
 
 def _without_copies(sections: Sequence[Hit]) -> list[Hit]:
-    """Return one of the sections that say the same for several versions of a program, that of none if there is one."""
+    """Return one of the sections with the same text for several versions of a program, that of none if there is one."""
     copies: dict[tuple[str, ...], list[Hit]] = {}
     for hit in sections:
         chunk = hit.chunk

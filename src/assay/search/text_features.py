@@ -42,7 +42,7 @@ _NAMED: Mapping[str, frozenset[str]] = {
     "typedef": frozenset(("type", "struct")),
     "type": _RECORDS | _CONTRACTS | {"enum"},
 }
-"""The kinds of unit that a stem in a question stands for."""
+"""The kinds of unit that a stem in a question means."""
 _CONSTANTS = frozenset(
     "constant default config configur set limit maximum minimum max min tabl valu list map option flag environ "
     "variabl number size timeout mani long mask prefix version".split()
@@ -79,7 +79,7 @@ LEVELS = ((1.0, 0.03), (0.8, 0.08), (0.6, 0.08), (0.45, 0.08), (0.3, 0.08), (0.1
 _NEAR = tuple(f"near_{field}" for field in SIMILARITY_FIELDS)
 _ALIKE = tuple(f"alike_{field}@{round(100 * centre)}" for field in SIMILARITY_FIELDS for centre, _ in LEVELS)
 TOKEN_FEATURES = (*_NEAR, *_ALIKE, "asked_name", "asked_doc", "least_met", "met")
-"""In the order of their columns; what stands behind an `@` is a level."""
+"""In the order of their columns; the part after an `@` is a level."""
 
 _NAME_WORDS, _DOC_WORDS, _TEXT_WORDS = 16, 40, 90
 _DOC, _TEXT = 400, 3000  # characters looked at
@@ -103,7 +103,7 @@ class TokenSimilarity:
 
     @cached_property
     def _rows_of(self) -> Callable[[tuple[str, ...]], Array]:
-        """Return the vectors of the words of a question, which is asked of code and of documentation."""
+        """Return the vectors of the words of a question, cached for both code and documentation."""
         return lru_cache(8)(self._table.rows)
 
     @cached_property
@@ -127,12 +127,12 @@ class TokenSimilarity:
         cosines = np.maximum(self._table.cosines(rows, self._rows_of(tuple(asked_words))), 0.0)
         nearest = np.maximum.reduceat(cosines[place], ends - lengths, axis=0)
         near = (nearest * weights).sum(axis=1)  # in BLAS, finite numbers raised an invalid-value warning now and then
-        alike, asked = _summed(cosines, place, lengths, weights)
+        alike, query_fraction = _summed(cosines, place, lengths, weights)
         last = nearest[len(SIMILARITY_FIELDS) - 1 :: len(SIMILARITY_FIELDS)]
         columns = (
             near.reshape(len(chunks), -1),
             alike.reshape(len(chunks), -1),
-            asked.reshape(len(chunks), -1)[:, : len(SIMILARITY_FIELDS) - 1],
+            query_fraction.reshape(len(chunks), -1)[:, : len(SIMILARITY_FIELDS) - 1],
             last.min(axis=1, keepdims=True),
             last.mean(axis=1, keepdims=True),
         )
@@ -167,7 +167,7 @@ class TokenSimilarity:
 
 
 def _summed(cosines: Array, place: NDArray[np.intp], lengths: NDArray[np.int64], weights: Array) -> tuple[Array, Array]:
-    """Return two sums over the words of each bag: how many are similar at each level, and how much of it is asked for.
+    """Return two sums over the words of each bag: how many are similar at each level, and how much is in the query.
 
     The first is the weighted logarithm of a soft count, shape `(bags, levels)`, the second a mean cosine, `(bags,)`.
     Kernels are computed once a distinct word, and a product with what each bag holds adds up those of its words.
@@ -196,16 +196,16 @@ _MAX_QUERY_WORDS = 200  # words of a question
 
 
 def phrase_features(text: str, chunks: Sequence[Chunk]) -> Array:
-    """Return how much of a question stands word by word in each chunk, shape `(chunks, len(PHRASE_FEATURES))`.
+    """Return how much of a question occurs verbatim in each chunk, shape `(chunks, len(PHRASE_FEATURES))`.
 
     The fraction of its runs of three words, the longest run in twelfths of twelve words, and whether there is one of
     five.
     """
-    asked = words(text.lower())[:_MAX_QUERY_WORDS]
-    runs = [f" {' '.join(asked[at : at + _RUN])} " for at in range(len(asked) - _RUN + 1)]
+    query_words = words(text.lower())[:_MAX_QUERY_WORDS]
+    runs = [f" {' '.join(query_words[at : at + _RUN])} " for at in range(len(query_words) - _RUN + 1)]
     rows = np.zeros((len(chunks), len(PHRASE_FEATURES)), dtype=np.float32)
-    for at, held in enumerate(map(spaced, [chunk.text[:READ] for chunk in chunks]) if len(runs) > 1 else ()):
-        there = [run in held for run in runs]
+    for at, text_words in enumerate(map(spaced, [chunk.text[:READ] for chunk in chunks]) if len(runs) > 1 else ()):
+        there = [run in text_words for run in runs]
         if True in there:
             longest = max(sum(group) for _, group in groupby(there))
             rows[at] = sum(there) / len(runs), min(longest + _RUN - 1, _LONG) / _LONG, longest >= _RUN

@@ -44,7 +44,7 @@ def finders(query: Query) -> list[Any]:
 def matching_chunks(
     segments: Sequence[Segment], allowed: Sequence[Mask], patterns: Sequence[Any], deadline_s: float = DEADLINE_S
 ) -> list[Mask]:
-    """Return which of the chunks of some segments that are kept match all that is wanted; refuse what takes longer."""
+    """Return which of the allowed chunks of some segments match all patterns; refuse what takes longer."""
     until, masks = time.monotonic() + deadline_s, []
     for segment, keep in zip(segments, allowed, strict=True):
         mask = np.zeros(len(keep), dtype=bool)
@@ -62,12 +62,12 @@ def text_matches(snapshot: Snapshot, query: Query, allowed: Mask | None, most: i
 
     Of more than `most`, those of the first chunks are returned. Paths begin with the root if there are several.
     """
-    wanted = finders(query)
+    patterns = finders(query)
     numbers = np.arange(snapshot.size) if allowed is None else np.flatnonzero(allowed)
     until, found = time.monotonic() + DEADLINE_S, set[TextMatch]()
     for number in numbers.tolist():
         _check_time(until, DEADLINE_S)
-        found.update(islice(_places(snapshot.chunk(number), wanted), most - len(found)))
+        found.update(islice(_places(snapshot.chunk(number), patterns), most - len(found)))
         if len(found) >= most:
             break
     return sorted(found)

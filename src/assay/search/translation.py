@@ -64,7 +64,7 @@ _SCRIPTS = (
 )
 """The first script that a question has letters of names its language; Japanese has Han characters, too."""
 _MIN_FOREIGN_FRACTION = 0.25
-"""Of the letters, where there are English stop words beside them: less is a word that is asked about."""
+"""A fraction of the letters, if there are English stop words beside them: fewer are a word in question."""
 _FOREIGN = 2  # words of English that one of another language outweighs: developers mix theirs with English
 _GREEK = 3  # letters: fewer are symbols
 
@@ -115,7 +115,7 @@ def _by_words(text: str, is_english: Callable[[str], bool]) -> str:
 
 
 def _outweighs(own: AbstractSet[str], rest: AbstractSet[str], is_english: Callable[[str], bool]) -> bool:
-    """Say whether words of a language outweigh the English ones; stop words first, all of English is long to read."""
+    """Return whether words of a language outweigh the English ones; stop words first, as the rest takes longer."""
     weight = _FOREIGN * len(own)
     if len(rest & STOP_WORDS) >= weight or (len(own) == 1 and is_english(*own)):
         return False
@@ -154,7 +154,7 @@ class LexiconEntry:
     count: int
     """How often it occurred."""
     english: tuple[str, ...] = ()
-    """English words for it, best first; none if it says nothing in a question."""
+    """English words for it, best first; none if it has no meaning in a question."""
 
 
 @dataclass(frozen=True)

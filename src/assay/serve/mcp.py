@@ -85,9 +85,11 @@ def server_of(
     threads = CapacityLimiter(_AT_ONCE)
     listed = _tools_named(tools)
     uses = ", ".join(_USES[each.name] for each in listed if each.name in _USES)
-    made = [_tool(each, session, threads, None if structured else sent_lines, structured=structured) for each in listed]
+    tool_list = [
+        _tool(each, session, threads, None if structured else sent_lines, structured=structured) for each in listed
+    ]
     text = _INSTRUCTIONS.format(uses or "its tools")
-    return MCPServer("assay", version=__version__, instructions=text, log_level="ERROR", tools=made)
+    return MCPServer("assay", version=__version__, instructions=text, log_level="ERROR", tools=tool_list)
 
 
 def _tools_named(text: str) -> list[Operation]:

@@ -161,9 +161,9 @@ def _element(node: SyntaxTreeNode) -> list[Any]:
         return [["a", {"href": address}, [node.content or address]]]
     if node.type in {"fence", "code_block"}:
         return [["pre", {}, [["code", {}, [node.content]]]]]
-    kept = {name: value for name, value in node.attrs.items() if name in {"href", "start"}}
+    attributes = {name: value for name, value in node.attrs.items() if name in {"href", "start"}}
     inside = _elements(node) if node.children else list(filter(None, [node.content]))
-    return [[node.tag, kept, inside]]
+    return [[node.tag, attributes, inside]]
 
 
 @cache

@@ -235,9 +235,9 @@ class ListedRoots:
                 coming[root] = Problem(each.place, _COMING)
         generations = {root: there[root].generation for root in settings if root not in self._fixed}
         mirrors = frozenset(root for root in settings if is_url(there[root].place))
-        made = ServedRoots({**self._fixed, **settings}, generations, missing, coming, mirrors, is_list=True)
-        if made != self._current:
-            self._current = made
+        served = ServedRoots({**self._fixed, **settings}, generations, missing, coming, mirrors, is_list=True)
+        if served != self._current:
+            self._current = served
 
     def _settings(self, state: MirrorState) -> Settings:
         """Return the settings of a root, computed once for each line of the list."""
@@ -310,13 +310,13 @@ class Webhook:
             raise NotSigned(f"webhooks are off: start the server with {missing}")
         signed = next((name for name in _SIGNED if headers.get(name)), "")
         if signed:
-            wanted = hmac.new(self._secret, body, hashlib.sha256).hexdigest()
-            given = headers[signed].removeprefix("sha256=")
+            expected = hmac.new(self._secret, body, hashlib.sha256).hexdigest()
+            signature = headers[signed].removeprefix("sha256=")
         elif headers.get(_TOKEN):
-            signed, wanted, given = _TOKEN, self._secret.decode(), headers[_TOKEN]
+            signed, expected, signature = _TOKEN, self._secret.decode(), headers[_TOKEN]
         else:
             raise NotSigned(f"not signed: send one of the headers {', '.join((*_SIGNED, _TOKEN))}")
-        if not hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode()):
+        if not hmac.compare_digest(signature.encode("utf-8", "replace"), expected.encode()):
             raise WrongSignature(f"wrong signature in {signed}: it was not made with the secret in {SECRET}")
 
     def _answer(self, headers: Mapping[str, str], body: bytes) -> HookAnswer:
@@ -327,12 +327,12 @@ class Webhook:
             return HookAnswer([], f"not a push, but {printable(event[:60]) or 'something else'}")
         states = {each.root: each for each in self._listed.state.mirrors}
         urls = set(_urls(payload))
-        meant = meant_by({root: each.place for root, each in states.items()}, urls)
-        if not meant:
+        matching = meant_by({root: each.place for root, each in states.items()}, urls)
+        if not matching:
             raise InputError(f"no listed repository is {printable(min(urls, default='named')[:200])}")
         branch = str(payload.get("ref") or "").removeprefix("refs/heads/").removeprefix("refs/tags/")
         usual = next((str(each["default_branch"]) for each in _about(payload) if each.get("default_branch")), branch)
-        served = [root for root in meant if not branch or (states[root].branch or usual) == branch]
+        served = [root for root in matching if not branch or (states[root].branch or usual) == branch]
         if not served:
             return HookAnswer([], f"the branch {printable(branch[:60])} is not served")
         self._listed.store.want(served)

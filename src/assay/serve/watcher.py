@@ -162,8 +162,8 @@ class Changes:
             time.sleep(_BLIND_S)  # a folder went while it was to be watched
         except NoWatch as error:
             self._is_polling = True
-            wanted = "to receive changes, raise fs.inotify.max_user_watches and max_user_instances and start again"
-            self._say(f"the system watches no more folders ({error}): looking at all files instead; {wanted}")
+            advice = "to receive changes, raise fs.inotify.max_user_watches and max_user_instances and start again"
+            self._say(f"the system watches no more folders ({error}): looking at all files instead; {advice}")
         for each in roots:
             each.pace = self._polling if self._is_polling else each.pace
             each.look_now()

@@ -31,8 +31,8 @@ def load(text: str) -> dict[str, Any]:
 
 def put(text: str, keys: Sequence[str], value: object) -> str:
     """Return a text with the value of some nested keys changed or added."""
-    wanted = load(text)
-    table: Any = wanted
+    expected = load(text)
+    table: Any = expected
     for depth, key in enumerate(keys[:-1], 1):
         table = table.setdefault(key, {})
         if not isinstance(table, dict):
@@ -41,9 +41,9 @@ def put(text: str, keys: Sequence[str], value: object) -> str:
     table[keys[-1]] = value
     if is_new and isinstance(value, dict):
         appended = text + _table(text, keys, value)
-        if _has_tables(appended, wanted, keys):
+        if _has_tables(appended, expected, keys):
             return appended
-    return _edit(text, keys, value, wanted)
+    return _edit(text, keys, value, expected)
 
 
 def drop(text: str, keys: Sequence[str]) -> str:

@@ -243,15 +243,15 @@ class AccessRules:
 
         Else another site could have somebody work under a name of its choice.
         """
-        asked = dict(parse_qsl(scope["query_string"].decode("latin-1"))) if scope["path"] == "/" else {}
-        token = asked.get("token", "")
+        query = dict(parse_qsl(scope["query_string"].decode("latin-1"))) if scope["path"] == "/" else {}
+        token = query.get("token", "")
         if self.tokens and token and self.tokens.owner(token) is not None:
             if set(headers.get("sec-fetch-site", ())) - {"same-origin", "none"}:
                 how = "copy the address and paste it into the address bar of the browser"
                 raise Refusal(403, f"a link of another site brought this token, so it is not accepted: {how}")
             secure = "; Secure" if self.public and self.public.is_secure else ""
-            kept = f"{self.cookie}={token}; Path=/; HttpOnly; SameSite=Strict{secure}"
-            raise Refusal(303, "see /", ((b"location", b"/"), (b"set-cookie", kept.encode())))
+            cookie = f"{self.cookie}={token}; Path=/; HttpOnly; SameSite=Strict{secure}"
+            raise Refusal(303, "see /", ((b"location", b"/"), (b"set-cookie", cookie.encode())))
 
     def _is_ours(self, host: str, path: str) -> bool:
         """Return whether a `Host` is this server: the public one, one of its names, or an IP address."""
@@ -367,35 +367,35 @@ def listening(host: str, port: int, option: str = "--port") -> socket.socket:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, address = found[0]
-        made = socket.socket(family, kind, protocol)  # with its protocol, or small answers wait 40 ms for an ACK
+        sock = socket.socket(family, kind, protocol)  # with its protocol, or small answers wait 40 ms for an ACK
         try:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            made.bind(address)
-            made.listen(BACKLOG)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind(address)
+            sock.listen(BACKLOG)
         except BaseException:
-            made.close()
+            sock.close()
             raise
     except (OSError, OverflowError, UnicodeError) as error:
         raise InputError(f"cannot listen on {host}, port {port}: {_why(error, option)}") from error
-    made.setblocking(False)
-    return made
+    sock.setblocking(False)
+    return sock
 
 
 def _listening_at(path: Path) -> socket.socket:
     """Return a listening Unix socket for its owner and group; a socket without a listener is replaced."""
-    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        if path.is_socket() and made.connect_ex(str(path)) == errno.ECONNREFUSED:
+        if path.is_socket() and sock.connect_ex(str(path)) == errno.ECONNREFUSED:
             path.unlink()
-        made.bind(str(path))
+        sock.bind(str(path))
         path.chmod(0o660)
-        made.listen(BACKLOG)
+        sock.listen(BACKLOG)
     except OSError as error:
-        made.close()
+        sock.close()
         why = error.strerror or error
         raise InputError(f"cannot listen on {_AT_PATH}{path}: {why}; give another --host") from error
-    made.setblocking(False)
-    return made
+    sock.setblocking(False)
+    return sock
 
 
 def _why(error: Exception, option: str) -> str:
