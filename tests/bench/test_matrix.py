@@ -65,7 +65,7 @@ merge = 50
 """
 
 
-def load(tmp_path: Path, text: str) -> matrix.Plan:
+def load(tmp_path: Path, text: str) -> matrix.BenchPlan:
     file = tmp_path / "matrix.toml"
     file.write_text(text)
     return matrix.load(file)

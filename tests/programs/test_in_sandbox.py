@@ -19,7 +19,7 @@ from assay.cage.cage import CagePool
 from assay.cage.job import Ended, Limits
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.programs.answers import Input, ProgramAnswer, answers, answers_of
+from assay.programs.answers import Input, ProgramAnswer, answers, answers_of, is_askable
 from assay.programs.execute import execute
 from assay.programs.harness.comparison import MAX_SHOWN_CHARS, canonical, canonical_lines
 from assay.programs.harness.judge_process import rehearse
