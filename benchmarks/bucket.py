@@ -33,7 +33,7 @@ from assay.search.hybrid import LearnedSearcher
 from assay.store.bucket import BucketBlobs
 from assay.store.copies import LocalCopies, SharedPlace
 from assay.store.folder import IndexFolder
-from assay.store.place import bucket_place
+from assay.store.index_location import bucket_place
 from assay.values import Query
 from s3_server import BUCKET, READER, Proxy, environment, s3_server
 

@@ -220,7 +220,7 @@ def overhead(cluster: Cluster, tasks: Path, samples: Path) -> None:
     """Print the driver's processor time a program, by the length of a batch, beside cages of this machine."""
     sys.path.append(str(TESTS))
     import ray_driver  # noqa: F401  for what it changes in ray
-    from assay.cage.job import Limits
+    from assay.cage.limits import Limits
     from assay.cage.open_cage import open_sandbox
     from assay.programs.runners import cage_work
     from assay.programs.samples import read as read_samples

@@ -102,11 +102,11 @@ def test_every_parameter_refuses_a_bad_value_on_every_surface_in_the_same_words(
     from mcp.client import Client
     from starlette.testclient import TestClient
 
+    from assay.serve.answer_threads import AnswerThreads
     from assay.serve.http.app import app_of
     from assay.serve.labels import Labeller
     from assay.serve.mcp import server_of
     from assay.serve.session import Session
-    from assay.serve.turns import AnswerThreads
 
     session = Session({tmp_path: Settings()})
     http = TestClient(app_of(session, Labeller(session, "me"), {}, AnswerThreads(most=1)))

@@ -25,7 +25,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "cluster": {"ray": "assay.runs.ray_backend:RayBackend"},
     "encoder": {
-        "api": "assay.encode.endpoints:ApiEncoder",
+        "api": "assay.encode.http_models:ApiEncoder",
         "hash": "assay.encode.vectors:HashedEncoder",
         "hf": "assay.encode.openers:open_hf",
         "onnx": "assay.encode.onnx:OnnxEncoder",
@@ -42,7 +42,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "scorer": {
         "cross": "assay.encode.openers:open_cross",
-        "rerank": "assay.encode.endpoints:RerankEndpoint",
+        "rerank": "assay.encode.http_models:RerankEndpoint",
     },
     "system": {
         "assay": "assay.bench.systems.assay_system:AssaySystem",

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from assay.cage.cage import CagePlan, open_pool
-from assay.cage.job import GUARDED_NAMESPACES, LANDLOCK, NAMESPACES, Job, Limits
+from assay.cage.job import GUARDED_NAMESPACES, LANDLOCK, NAMESPACES, Job
+from assay.cage.limits import Limits
 from assay.cage.open_cage import probe
 
 HARNESS = ("standin_harness:serve", "standin_harness:Judge")

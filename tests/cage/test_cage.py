@@ -15,7 +15,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from cages import ADD, FOLDER, ISOLATED, cages, ends, job, need, open_to_others, printed
 
-from assay.cage.job import Job, Limits
+from assay.cage.job import Job
+from assay.cage.limits import Limits
 from assay.cage.processes import below
 from assay.cage.processes import processes as all_processes
 from assay.errors import InputError

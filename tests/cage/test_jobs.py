@@ -16,7 +16,8 @@ from cages import ADD, FOLDER, cages, ends, job, need, printed
 
 from assay.cage import processes
 from assay.cage.confinement import _empty
-from assay.cage.job import NAMESPACES, Limits
+from assay.cage.job import NAMESPACES
+from assay.cage.limits import Limits
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay.store.catalog import Blobs, LocalBlobs, Overtaken, TaggedBytes
-from assay.store.place import bucket_place
+from assay.store.index_location import bucket_place
 
 
 @pytest.fixture(params=["folder", "bucket"])

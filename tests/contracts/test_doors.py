@@ -24,6 +24,7 @@ from starlette.testclient import TestClient  # noqa: TID253
 
 import assay as package
 from assay.operations.requests import UNBOUNDED
+from assay.serve.answer_threads import AnswerThreads
 from assay.serve.http.access import AccessRules
 from assay.serve.http.app import app_of
 from assay.serve.http.guard import Guard
@@ -31,7 +32,6 @@ from assay.serve.labels import Labeller
 from assay.serve.mcp import server_of
 from assay.serve.reader import Waits
 from assay.serve.session import Session
-from assay.serve.turns import AnswerThreads
 from assay.settings import Settings
 
 QUESTIONS = (

@@ -22,11 +22,11 @@ pytest.importorskip("httpx", reason="the api extra is not installed")
 
 from assay.bench.system import SystemCorpus
 from assay.bench.systems.http_system import HttpSystem
-from assay.encode.endpoints import ApiEncoder, RerankEndpoint
+from assay.encode.http_models import ApiEncoder, RerankEndpoint
 from assay.errors import AssayError, ChatError, HttpError, InputError
 from assay.io import http
-from assay.io.flow import Window
 from assay.io.http import HttpOptions
+from assay.io.requests_in_flight import Window
 from assay.llm.endpoint import endpoint
 from assay.llm.openai import OpenAiChat
 from assay.rank.requests import SamplingOptions

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from assay.cage.job import Job, Limits
+from assay.cage.job import Job
+from assay.cage.limits import Limits
 from assay.cage.open_cage import open_sandbox
 from assay.errors import AssayError
 from assay.programs.execute import execute

@@ -14,7 +14,7 @@ from endpoint_server import VARIABLES, EndpointServer, Play, Question, serving
 pytest.importorskip("httpx", reason="the api extra is not installed")
 
 from assay import plugins
-from assay.encode.endpoints import RERANKERS, ApiEncoder, RerankEndpoint
+from assay.encode.http_models import RERANKERS, ApiEncoder, RerankEndpoint
 from assay.encode.view import source
 from assay.errors import InputError, ModelUnavailable
 from assay.protocols import Scorer

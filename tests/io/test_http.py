@@ -13,9 +13,9 @@ from assay.errors import HttpError, Interrupted, Notice
 from endpoint_server import Play, serving
 
 pytest.importorskip("httpx", reason="the api extra is not installed")
-from assay.io import flow
-from assay.io.flow import Window
+from assay.io import requests_in_flight
 from assay.io.http import HttpClient, HttpOptions
+from assay.io.requests_in_flight import Window
 
 
 class Clock:
@@ -123,7 +123,7 @@ def test_what_may_have_been_paid_for_is_asked_again_once_and_a_late_answer_with_
 
 def test_ctrl_c_is_heard_while_a_handshake_never_ends(monkeypatch):
     stop = threading.Event()
-    monkeypatch.setattr(flow, "_stop", stop)
+    monkeypatch.setattr(requests_in_flight, "_stop", stop)
     with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor(1) as pool:
         url = f"https://127.0.0.1:{listening.getsockname()[1]}/x"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cage.job import Limits
+from assay.cage.limits import Limits
 from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
 from assay.judge import campaign

@@ -12,7 +12,7 @@ from assay.operations.commits import History, reason_of
 from assay.operations.found_commit import FoundCommit, commit_text, commits_text
 from assay.search.history import CommitFilter
 from assay.settings import Settings
-from assay.store.place import history_location
+from assay.store.index_location import history_location
 from assay.terms import terms
 
 ALL = CommitFilter()

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.cage.job import Ended, Job, Limits
+from assay.cage.job import Ended, Job
+from assay.cage.limits import Limits
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.programs.run_samples import ExecuteSettings, execute_to_file, load

@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.cage.cage import CagePool
-from assay.cage.job import Ended, Limits
+from assay.cage.job import Ended
+from assay.cage.limits import Limits
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.programs.answers import Input, ProgramAnswer, answers, answers_of, is_askable

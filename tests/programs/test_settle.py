@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.cage.job import Ended, Job, Limits
+from assay.cage.job import Ended, Job
+from assay.cage.limits import Limits
 from assay.cage.open_cage import open_sandbox
 from assay.faults import Fault
 from assay.programs.execute import execute, settle

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from assay.cage.job import Ended, Limits
+from assay.cage.job import Ended
+from assay.cage.limits import Limits
 from assay.errors import InputError
 from assay.faults import Fault, binary, execution, execution_line, intent, ternary
 from assay.programs.verdict import SpecCache, job_of, outcome_of

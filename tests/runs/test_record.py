@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError, StorageError
-from assay.runs.draw import draw, draw_within
 from assay.runs.options import SampleDraw
 from assay.runs.record import (
     Batches,
@@ -29,6 +28,7 @@ from assay.runs.record import (
     start_fresh,
     stored_settings,
 )
+from assay.runs.seeded_sample import draw, draw_within
 from assay.settings import Settings
 
 RECORDS = st.lists(st.dictionaries(st.text(), st.text() | st.integers() | st.none()), max_size=5)

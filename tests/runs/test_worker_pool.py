@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError, WorkersLost
-from assay.io.flow import is_interrupted, pause
+from assay.io.requests_in_flight import is_interrupted, pause
 from assay.operations.cluster import Repository, repository_work
 from assay.runs.local import MAX_WAITING, in_flight
 from assay.runs.worker_pool import Finished, PoolRunner, Refused, WorkerPool

@@ -24,8 +24,8 @@ from assay.search.question import Speller
 from assay.search.related import related_code
 from assay.search.retrievers import KeywordSearcher, VectorSearcher
 from assay.store.catalog import STAT, Catalog, FileRecord
+from assay.store.index_location import MANIFEST
 from assay.store.merge import MAX_DEAD_FRACTION, MAX_SEGMENTS
-from assay.store.place import MANIFEST
 from assay.values import Query
 
 ENCODER = HashedEncoder("32")

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.search.looked_up import MAX_UNITS, LookedUp, united, with_looked_up
+from assay.search.named_places import NamedPlace, lines_named, named_files, places_of
 from assay.search.pattern_table import pattern_table
-from assay.search.places import NamedPlace, lines_named, named_files, places_of
 from assay.values import Chunk, Hit, Query
 
 EXAMPLES = {

@@ -20,7 +20,7 @@ from assay.search.folder_index import FolderIndex
 from assay.store.catalog import LocalBlobs
 from assay.store.copies import UNNAMED_S, LocalCopies, SharedPlace
 from assay.store.folder import IndexFolder
-from assay.store.place import MANIFEST, bucket_place
+from assay.store.index_location import MANIFEST, bucket_place
 
 ENCODER = HashedEncoder("16")
 

@@ -343,12 +343,12 @@ def test_repositories_are_listed_with_a_token_and_a_push_needs_none(store: State
     pytest.importorskip("fastapi")
     from starlette.testclient import TestClient
 
+    from assay.serve.answer_threads import AnswerThreads
     from assay.serve.http.access import AccessRules, shared_token
     from assay.serve.http.app import app_of
     from assay.serve.http.guard import MAX_BODY_BYTES, Guard
     from assay.serve.http.routes import MirrorRoutes
     from assay.serve.labels import Labeller
-    from assay.serve.turns import AnswerThreads
 
     listed, workers = ListedRoots({}, store, lambda _: Settings()), AnswerThreads(most=2)
     session = Session(listed)

@@ -33,7 +33,7 @@ from assay.serve.session import NotServed, Session
 from assay.serve.writer import Pace, Writer, WrittenRoot
 from assay.settings import SearchSettings, Settings
 from assay.store.folder import LOCK
-from assay.store.place import MANIFEST
+from assay.store.index_location import MANIFEST
 from assay.values import Query
 from waiting import until
 

@@ -14,8 +14,8 @@ from assay.store.arrays import Strings, concatenated, read_arrays, write_arrays
 from assay.store.bucket import access_error
 from assay.store.catalog import Catalog, FileRecord, Identity, Manifest
 from assay.store.copies import SharedPlace
+from assay.store.index_location import bucket_place, is_bucket
 from assay.store.merge import merge
-from assay.store.place import bucket_place, is_bucket
 from assay.store.postings import TermTable, term_hashes
 from assay.store.segment import build, read_segment, write_segment
 from assay.store.snapshot import Snapshot

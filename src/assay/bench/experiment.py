@@ -39,7 +39,6 @@ from assay.runs.record import digest
 from assay.truth.ground_truth import disagreement
 
 RESULTS = "results.json"
-_REPORTS = (RESULTS, "RESULTS.md", "report.html")
 _WRITTEN = frozenset(".gitignore results.json RESULTS.md report.html baseline runs runs.old truth unseen".split())
 _MAX_LISTED_PROBLEMS = 3
 """Problems of a set that are told one by one."""
@@ -194,7 +193,7 @@ def _write_report(results: Results, out: Path, say: Say, earlier: Results | None
 
 def written_to(out: Path) -> str:
     """Return what `write` left in a folder, as text."""
-    return f"written to {out}: {', '.join(name for name in _REPORTS if (out / name).exists())}"
+    return f"written to {out}: {', '.join(name for name in (RESULTS, 'RESULTS.md', 'report.html') if (out / name).exists())}"
 
 
 def _comparable_json(results: Results) -> object:

@@ -16,8 +16,9 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from assay.cage import control_group, frames
-from assay.cage.job import Ended, Job, Limits, SandboxKind, ServerPlan
+from assay.cage import control_group, messages
+from assay.cage.job import Ended, Job, SandboxKind, ServerPlan
+from assay.cage.limits import Limits
 from assay.cage.processes import WALL_OF_BUSY
 from assay.errors import SandboxRefused
 from assay.io.digest import hex_digest
@@ -103,15 +104,15 @@ class Cage:
 
     def start(self) -> None:
         """Start the processes of the cage; raise SandboxRefused if it does not start."""
-        ours, theirs = frames.pair()
+        ours, theirs = messages.pair()
         self._scratch = "" if self._plan.kind.mounts else mkdtemp(prefix="assay-cage-")
         with theirs:
             self._process = _spawn(theirs)
         self._control = ours
         ours.settimeout(_START_S)
         try:
-            frames.send(ours, asdict(_server_plan(self._plan, self._scratch)))
-            hello, _ = frames.receive(ours)
+            messages.send(ours, asdict(_server_plan(self._plan, self._scratch)))
+            hello, _ = messages.receive(ours)
         except OSError as error:
             hello = {"error": str(error)}
         if not hello or "error" in hello:
@@ -124,9 +125,9 @@ class Cage:
         if not self._control:
             self.start()
         job = ticket.job
-        files = [*map(frames.sealed_file, (job.candidate, job.stdin)), *(frames.empty_file() for _ in range(3))]
+        files = [*map(messages.sealed_file, (job.candidate, job.stdin)), *(messages.empty_file() for _ in range(3))]
         if job.judge is not None:
-            files += [frames.empty_file(), frames.sealed_file(job.judge)]
+            files += [messages.empty_file(), messages.sealed_file(job.judge)]
         limits = job.limits or self._plan.limits
         begins = self._jobs[-1][2] if self._jobs else time.monotonic()
         self._jobs.append((ticket, files, begins + limits.wall_s * WALL_OF_BUSY + _GRACE_S))
@@ -134,13 +135,13 @@ class Cage:
             self._tests = job.judge, hex_digest(job.judge or b"")
         message = {"limits": asdict(limits), "tests": self._tests[1], "modules": job.modules}
         with contextlib.suppress(OSError):  # a dead cage is noticed where its answers are read
-            frames.send(cast(socket.socket, self._control), message, files)
+            messages.send(cast(socket.socket, self._control), message, files)
 
     def collect(self) -> tuple[Ticket[Job], Ended] | None:
         """Return a finished job with its result; None if the cage is dead."""
         message = None
         with contextlib.suppress(OSError):
-            message, _ = frames.receive(self._control) if self._control else (None, [])
+            message, _ = messages.receive(self._control) if self._control else (None, [])
         if message is None:
             return None
         ticket, files, _ = self._jobs.popleft()
@@ -217,8 +218,8 @@ def _ended(job: Job, message: dict[str, Any], files: list[int], most: int) -> En
     _, _, out, err, reports, *judging = files
     return Ended(
         id=job.id,
-        verdict=frames.read(judging[0]) if judging else b"",
-        reports=frames.read(reports),
+        verdict=messages.read(judging[0]) if judging else b"",
+        reports=messages.read(reports),
         stdout=os.pread(out, most, 0),
         stderr=os.pread(err, most, 0),
         **message,

@@ -23,8 +23,8 @@ from functools import lru_cache
 from resource import setrlimit
 from typing import Any, NoReturn, Protocol
 
-from assay.cage import forks, frames, landlock
-from assay.cage.job import Limits
+from assay.cage import forks, landlock, messages
+from assay.cage.limits import Limits
 from assay.cage.seccomp import Filter
 from assay.cage.syscalls import PR_SET_DUMPABLE, drop_capabilities, prctl
 
@@ -71,7 +71,7 @@ def run_child(work: Callable[[socket.socket | None, dict[str, Any], int], object
     """Call the harness with the job at the usual descriptors, and exit without running exit handlers."""
     code = 1
     try:
-        spec = json.loads(frames.read(SPEC))
+        spec = json.loads(messages.read(SPEC))
         os.close(SPEC)
         channel = None
         with contextlib.suppress(OSError):  # there is no other process
@@ -96,7 +96,7 @@ def run_judge(open_judge: Callable[[dict[str, Any]], ProgramJudge]) -> NoReturn:
     control = socket.socket(fileno=CHANNEL)
     folder = os.getcwd()
     while True:
-        job, files = frames.receive(control)
+        job, files = messages.receive(control)
         if job is None:
             os._exit(0)
         channel, verdict = files
@@ -107,7 +107,7 @@ def run_judge(open_judge: Callable[[dict[str, Any]], ProgramJudge]) -> NoReturn:
             judge(program, verdict)
         os.close(verdict)
         peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-        frames.send(control, {"stays": judge.stays, "cpu_s": time.process_time() - began, "peak_mb": peak_mb})
+        messages.send(control, {"stays": judge.stays, "cpu_s": time.process_time() - began, "peak_mb": peak_mb})
 
 
 def run_source(channel: socket.socket | None, spec: dict[str, Any], says: int) -> None:

@@ -21,7 +21,8 @@ from typing import NamedTuple, NoReturn
 from assay.cage import landlock, namespaces, processes
 from assay.cage.children import Confinement
 from assay.cage.control_group import ControlGroup
-from assay.cage.job import Limits, SandboxKind, ServerPlan
+from assay.cage.job import SandboxKind, ServerPlan
+from assay.cage.limits import Limits
 from assay.cage.namespaces import CANDIDATE, forget_scratch, fresh_scratch
 from assay.cage.processes import Reaper
 from assay.cage.seccomp import Filter

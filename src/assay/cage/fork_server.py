@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NoReturn
 
-from assay.cage import confinement, forks, frames
+from assay.cage import confinement, forks, messages
 from assay.cage.children import (
     CHANNEL,
     FIRST_FREE,
@@ -38,7 +38,8 @@ from assay.cage.children import (
     settle,
 )
 from assay.cage.confinement import Scratch
-from assay.cage.job import Limits, Reason, ServerPlan
+from assay.cage.job import Reason, ServerPlan
+from assay.cage.limits import Limits
 from assay.cage.processes import Reaper
 
 _MAX_REUSED_MB = 256
@@ -71,12 +72,12 @@ class JudgeProcess:
     def begin(self, channel: socket.socket, verdict: int) -> None:
         """Give it the next program, at the other end of a channel, and the file for its verdict."""
         self._last = {}
-        frames.send(self.control, {}, [channel.fileno(), verdict])
+        messages.send(self.control, {}, [channel.fileno(), verdict])
 
     def collect(self) -> float:
         """Return the processor time of the judge for this job, once the job or the judge has ended."""
         with contextlib.suppress(OSError):
-            self._last = frames.receive(self.control)[0] or {}
+            self._last = messages.receive(self.control)[0] or {}
         spent: float = self._last.get("cpu_s", 0.0)
         self.cpu_s += spent
         return spent
@@ -97,7 +98,7 @@ def main() -> NoReturn:
     """Read the plan, become a cage and serve it until the other end closes."""
     control = socket.socket(fileno=_CONTROL)
     control.set_inheritable(False)
-    message, _ = frames.receive(control)
+    message, _ = messages.receive(control)
     try:
         plan = ServerPlan(**message)
         for name in PRELOADED:
@@ -111,14 +112,14 @@ def main() -> NoReturn:
         for name in plan.modules:
             importlib.import_module(name)
     except BaseException as error:  # noqa: BLE001  whoever started this wants to know
-        frames.send(control, {"error": f"{type(error).__name__}: {error}"})
+        messages.send(control, {"error": f"{type(error).__name__}: {error}"})
         os._exit(1)
     sys.argv = [""]
     random.seed(0)
     gc.disable()
     gc.collect()
     gc.freeze()
-    frames.send(control, {"ready": os.getpid(), "modules": len(sys.modules)})
+    messages.send(control, {"ready": os.getpid(), "modules": len(sys.modules)})
     ForkServer(control, house, scratch, confinement.reaper_of(plan, entered), work).serve()
 
 
@@ -173,7 +174,7 @@ class ForkServer:
     def serve(self) -> NoReturn:
         """Run jobs until the supervisor closes its end."""
         while True:
-            job, files = frames.receive(self._control)
+            job, files = messages.receive(self._control)
             if job is None:
                 self._leave()
             try:
@@ -184,7 +185,7 @@ class ForkServer:
                 ended = {"ended": "broken", "detail": f"{type(error).__name__}: {error}"}
             for file in files:
                 os.close(file)
-            frames.send(self._control, ended)
+            messages.send(self._control, ended)
 
     def _leave(self) -> NoReturn:
         self._processes.end()
@@ -237,7 +238,7 @@ class ForkServer:
             self._judge.control.close()
             self._processes.end()
         nothing = self._nothing
-        ours, theirs = frames.pair()
+        ours, theirs = messages.pair()
         with theirs:
             confine = prepare(self._house, limits, self._house.strangers(), judge=True, victim=1)
             pid = os.fork()

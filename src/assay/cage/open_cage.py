@@ -27,7 +27,8 @@ from platformdirs import user_cache_path
 from assay import __version__
 from assay.cage import processes
 from assay.cage.cage import HARNESS, CagePlan, CagePool, open_pool
-from assay.cage.job import ISOLATING, KINDS, Ended, Job, Limits, SandboxKind
+from assay.cage.job import ISOLATING, KINDS, Ended, Job, SandboxKind
+from assay.cage.limits import Limits
 from assay.errors import AssayError, InputError, SandboxRefused, StorageError, nearest
 from assay.io import files
 from assay.io.digest import hex_digest

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.cage.control_group import ControlGroup
-from assay.cage.job import Limits, Reason
+from assay.cage.job import Reason
+from assay.cage.limits import Limits
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE_KB = os.sysconf("SC_PAGE_SIZE") // 1024

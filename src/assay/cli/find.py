@@ -388,7 +388,7 @@ def status(options: StatusOptions) -> int:
     """
     from assay.operations.status import status as answer_of
     from assay.operations.status import status_text
-    from assay.store.place import holds_many
+    from assay.store.index_location import holds_many
 
     limit = LAST_LINE if options.settings_options.verbose else options.request.limit
     with _opened([options.path], options.settings_options) as roots:
@@ -405,7 +405,7 @@ def status(options: StatusOptions) -> int:
 def _status_of(answer: Status, options: StatusOptions) -> int:
     """Report what is wrong with an index, and what to do; return the exit status."""
     from assay.search.retrievers import rebuild_command
-    from assay.store.place import is_bucket
+    from assay.store.index_location import is_bucket
 
     path, location = (
         ("PATH", answer.location) if is_bucket(options.path) else (options.path, options.settings_options.location)

@@ -85,9 +85,9 @@ def _session(options: McpOptions, roots: Mapping[Path, Settings], *, is_kept: bo
 
 def _build(options: McpOptions, roots: Mapping[Path, Settings], *, is_kept: bool, with_token: bool) -> Application:  # noqa: ARG001
     """Return what answers over HTTP."""
+    from assay.serve.answer_threads import AnswerThreads
     from assay.serve.http.operator import Application
     from assay.serve.mcp import http_app, server_of
-    from assay.serve.turns import AnswerThreads
 
     session = _session(options, roots, is_kept=is_kept)
     server = server_of(session, structured=options.structured, tools=options.tools)

@@ -28,7 +28,7 @@ class SettingsOptions(Options):
     def settings(self, root: Path | None, *, limit: int | None = None) -> Settings:
         """Return the settings of a root; None is for files of others, whose own settings are never read."""
         from assay.operations.root_settings import UserSettings, root_settings
-        from assay.store.place import located
+        from assay.store.index_location import located
 
         named = {
             "index.location": located(self.location, Path.cwd()) if self.location else None,
@@ -41,7 +41,7 @@ class SettingsOptions(Options):
     def folders(self, roots: Sequence[str], verb: str) -> list[Path]:
         """Return the folders that were named, or the current one; refuse one index for several."""
         from assay.operations.indexes import root_of
-        from assay.store.place import holds_many
+        from assay.store.index_location import holds_many
 
         folders = list(dict.fromkeys(map(root_of, roots or (".",))))
         if self.location and len(folders) > 1 and not holds_many(self.location):
@@ -50,7 +50,7 @@ class SettingsOptions(Options):
 
     def served(self, roots: Sequence[str]) -> dict[Path, Settings]:
         """Return the roots to serve with their settings: folders, and folders that represent indexes in a bucket."""
-        from assay.store.place import is_bucket
+        from assay.store.index_location import is_bucket
 
         places = [place for place in roots if is_bucket(place)]
         named = [root for root in roots if root not in places]

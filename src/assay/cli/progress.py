@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Self
 import click
 
 from assay.errors import lasting, printable, rate_text
-from assay.io.flow import say_at_once
+from assay.io.requests_in_flight import say_at_once
 from assay.io.terminal import draw, say
 
 if TYPE_CHECKING:

@@ -125,7 +125,7 @@ class RepositoriesOptions(Options):
 
     def names_of(self, roots: Iterable[str]) -> list[object]:
         """Return the names of what is served, for messages: folders, and the list."""
-        from assay.store.place import is_bucket
+        from assay.store.index_location import is_bucket
 
         folders = [root if is_bucket(root) else Path(root).resolve() for root in roots]
         return [*folders, *([self.listed] if self.listed else [])] or [Path.cwd()]

@@ -79,6 +79,7 @@ def serve(options: ServeOptions) -> int:
 def _build(options: ServeOptions, settings: Mapping[Path, Settings], *, is_kept: bool, with_token: bool) -> Application:
     """Return the page and its API."""
     from assay.io.terminal import say
+    from assay.serve.answer_threads import AnswerThreads
     from assay.serve.http.app import app_of
     from assay.serve.http.operator import Application
     from assay.serve.http.routes import MirrorRoutes
@@ -86,7 +87,6 @@ def _build(options: ServeOptions, settings: Mapping[Path, Settings], *, is_kept:
     from assay.serve.reader import Waits
     from assay.serve.served_roots import SECRET, SIGNATURES, Webhook
     from assay.serve.session import Session
-    from assay.serve.turns import AnswerThreads
 
     listed = options.repositories.roots(options.settings_options, settings)
     elsewhere, clones = options.settings_options.settings(None), options.cloning.rules

@@ -17,7 +17,7 @@ from fnmatch import fnmatchcase
 from urllib.parse import quote, unquote, urlsplit
 
 from assay.errors import InputError
-from assay.io.endpoints import Mask
+from assay.io.endpoint_address import Mask
 
 _URL = re.compile(r"(?:https?|ssh|git|file)://\S+|[\w.-]+@[\w.-]+:\S+")
 _LOGIN = re.compile(r"(https?://)([^/?#\s]+)@(.*)", re.DOTALL | re.IGNORECASE)

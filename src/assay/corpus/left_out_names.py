@@ -50,7 +50,7 @@ _SECRET_NAMES = words("""
 """)
 _SECRET_ENDS = (".pem", ".key", ".ppk", ".kdbx", ".p8", ".keytab", ".tfvars", ".tfstate", ".tfstate.backup", ".env")
 _PUBLIC_ENV = (".example", ".sample", ".template", ".dist", ".defaults", ".schema")
-_GENERATED_NAMES = (".min.js", ".min.css", ".min.mjs", ".bundle.js", ".js.map", ".css.map", ".ts.map", ".mjs.map")
+_MINIFIED_ENDS = (".min.js", ".min.css", ".min.mjs", ".bundle.js", ".js.map", ".css.map", ".ts.map", ".mjs.map")
 
 
 def folder_reason(name: str, beside: Collection[str]) -> str:
@@ -91,7 +91,7 @@ def file_reason(name: str) -> str:
         return "a lock file"
     if name == OWN_TRUTH:
         return "a ground truth"
-    return "minified" if lowered.endswith(_GENERATED_NAMES) else ""
+    return "minified" if lowered.endswith(_MINIFIED_ENDS) else ""
 
 
 def is_openable(reason: str) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 
 import httpcore
 
-from assay.io.flow import LOOK_S, go_on
+from assay.io.requests_in_flight import LOOK_S, go_on
 
 CONNECT_S = 10.0
 """Within which somebody has to take a connection."""

@@ -30,8 +30,8 @@ import httpx
 
 from assay.errors import AssayError, HttpError, InputError, Notice, lasting, printable
 from assay.io.deadlines import CONNECT_S, DeadlineNetwork, deadline, time_left
-from assay.io.endpoints import Mask
-from assay.io.flow import Window, pause
+from assay.io.endpoint_address import Mask
+from assay.io.requests_in_flight import Window, pause
 
 _MAX_WAIT_S = 120.0  # a server that wants more is done for today
 _MAX_SECONDS_CHARS = 16  # letters of a number of seconds

@@ -11,7 +11,7 @@ import os
 from typing import Any
 
 from assay.errors import HttpError, ModelUnavailable
-from assay.io.endpoints import (
+from assay.io.endpoint_address import (
     BASE,
     KEY,
     OPENAI_BASE,

@@ -18,8 +18,8 @@ from assay.errors import InputError
 from assay.io import rows
 from assay.io.digest import hex_digest
 from assay.io.fields import describe_value
-from assay.runs.draw import draw_within
 from assay.runs.options import BY_PAIR, BY_QUERY, SampleDraw
+from assay.runs.seeded_sample import draw_within
 from assay.truth.formats.shared import CODE_TEXTS, QUERY_TEXTS
 from assay.values import Chunk, Problem, Query
 

@@ -21,9 +21,9 @@ from assay.judge.pairs import Pair
 from assay.measure.agreement import Estimate, alpha, majority
 from assay.measure.compare import sign_test, wilson
 from assay.protocols import Say
-from assay.runs.draw import draw
 from assay.runs.options import SampleDraw
 from assay.runs.record import append_lines, begin, hash_of, read_lines
+from assay.runs.seeded_sample import draw
 from assay.values import Chunk, Problem, Query
 
 SIDES = ("left", "right", "neither")

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from assay.errors import StorageError
-from assay.io.flow import go_on
+from assay.io.requests_in_flight import go_on
 from assay.io.rows import on_disk, sample
 from assay.judge.pairs import Pair
 from assay.llm.prompts import PromptFile, fill, load_prompt

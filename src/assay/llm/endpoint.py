@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from assay.errors import EndpointRefused, InputError, nearest
-from assay.io.endpoints import (
+from assay.io.endpoint_address import (
     BASE,
     KEY,
     OPENAI_BASE,

@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any
 
 from assay.errors import ChatError, EndpointFailed, EndpointRefused, HttpError, InputError, NoAnswer, Notice, printable
-from assay.io.endpoints import BASE, KEY
+from assay.io.endpoint_address import BASE, KEY
 from assay.io.http import HttpClient, HttpOptions, OnLost, Result
 from assay.llm.endpoint import FREE, PROVIDERS, Endpoint, Spend, endpoint
 from assay.llm.schema import LENGTHS, check, is_strict, most_tokens, read, without_lengths

@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 
 from assay.errors import BudgetSpent, ChatError, InputError
 from assay.io.database import Database
-from assay.io.flow import pause
+from assay.io.requests_in_flight import pause
 from assay.llm.endpoint import Spend
 from assay.llm.prompts import fingerprint
 from assay.protocols import Chat

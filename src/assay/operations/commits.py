@@ -26,7 +26,7 @@ from assay.search.query_filters import queries_of, query_words
 from assay.search.reference_table import numbers_in
 from assay.search.retrievers import IndexGuard
 from assay.settings import Settings
-from assay.store.place import history_location
+from assay.store.index_location import history_location
 from assay.store.snapshot import Snapshot
 from assay.terms import terms
 from assay.values import Chunk, Hit, Query

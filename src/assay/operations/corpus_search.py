@@ -22,11 +22,11 @@ from assay.search.hybrid import LearnedSearcher, is_relevant
 from assay.search.issues import IssueSearcher
 from assay.search.looked_up import LookedUp, united, with_looked_up
 from assay.search.messages import chunks_with_message
+from assay.search.named_places import lines_named, places_of
 from assay.search.operation_answers import answer_to
 from assay.search.operation_questions import operations_asked
 from assay.search.part_names import names_like
 from assay.search.past_changes import PastChanges
-from assay.search.places import lines_named, places_of
 from assay.search.question import Speller, understand
 from assay.search.ranking import SHIPPED
 from assay.search.sections import FOUND, SURE, asks_how, likely_sections, may_have_sections

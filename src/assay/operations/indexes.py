@@ -28,7 +28,7 @@ from assay.search.folder_index import FolderIndex, PublishedIndex
 from assay.search.index_changes import Build
 from assay.settings import Settings
 from assay.store.folder import IndexFolder
-from assay.store.place import BucketPlace, bucket_place, default_location, is_bucket, located
+from assay.store.index_location import BucketPlace, bucket_place, default_location, is_bucket, located
 from assay.values import Chunk
 
 DESCRIPTIONS = "descriptions.sqlite"

@@ -25,9 +25,9 @@ from assay.judge.screeners import SIGNALS, THREE_WAY, Screener, screener_spec
 from assay.llm.yes_no import PAIR, read_spec
 from assay.operations.open_chat import budget_of, open_chat, remembered
 from assay.protocols import Chat, Encoder, Progress, Say
-from assay.runs.draw import draw
 from assay.runs.options import ModelOptions, SampleDraw
 from assay.runs.record import NoSteps, Steps, read_lines, start_fresh
+from assay.runs.seeded_sample import draw
 from assay.values import Chunk, Judgment, Problem, Query
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ def _open_cages(
     options: JudgeOptions, settings: CampaignSettings, stack: ExitStack, say: Say
 ) -> tuple[RunnerOf, Installs, CampaignSettings]:
     """Return the functions that give judging threads their runners and installers, and the settings for these."""
-    from assay.cage.job import Limits
+    from assay.cage.limits import Limits
     from assay.cage.open_cage import open_sandbox
     from assay.judge.written_tests import Installs
     from assay.programs.modules.imports import importable, read_distributions

@@ -19,9 +19,9 @@ from assay.operations.open_roots import NamedRoot, OpenedRoots, RootOpening, nam
 from assay.operations.roots import NotServed, Place, RootsView, WorkspaceView
 from assay.operations.workspace import Workspace, notes_of, summary
 from assay.protocols import Progress, Say
-from assay.search.places import places_of
+from assay.search.named_places import places_of
 from assay.settings import Settings
-from assay.store.place import default_location, holds_many, is_bucket
+from assay.store.index_location import default_location, holds_many, is_bucket
 
 if TYPE_CHECKING:
     from assay.operations.commits import History

@@ -19,7 +19,7 @@ from assay.protocols import Progress
 from assay.search import retrievers
 from assay.search.path_filters import kept_and_left_out
 from assay.settings import Settings
-from assay.store.place import holds_many, is_bucket, located
+from assay.store.index_location import holds_many, is_bucket, located
 from assay.values import Problem
 
 _NAMED = 3

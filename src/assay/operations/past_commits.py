@@ -17,7 +17,7 @@ from assay.errors import AssayError, counted
 from assay.search.commit_index import CommitIndex
 from assay.search.past_changes import VOTING_COMMITS, PastChanges
 from assay.settings import Settings
-from assay.store.place import is_bucket, past_location
+from assay.store.index_location import is_bucket, past_location
 from assay.store.snapshot import Snapshot
 
 

@@ -17,7 +17,7 @@ from assay.io.digest import hex_digest
 from assay.operations.indexes import encoder_of, shared_folder
 from assay.search.folder_index import PublishedIndex
 from assay.settings import Settings
-from assay.store.place import MANIFEST, BucketPlace, bucket_place
+from assay.store.index_location import MANIFEST, BucketPlace, bucket_place
 
 
 def _repositories_in(place: BucketPlace) -> list[str]:

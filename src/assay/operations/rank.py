@@ -56,7 +56,7 @@ def execute(  # noqa: PLR0913  what a user may choose
     >>> right.fault.value, wrong.fault.value, wrong.got
     ('correct', 'IntSmallError', '-1')
     """
-    from assay.cage.job import Limits
+    from assay.cage.limits import Limits
     from assay.cage.open_cage import open_sandbox
     from assay.programs.execute import execute as execute_in
     from assay.programs.shown_examples import examples_in

@@ -16,7 +16,7 @@ from assay.operations.roots import NotServed, Place, Roots, WorkspaceView
 from assay.operations.search import MAX_HITS
 from assay.operations.sizing import OVERHEAD, cost, fitting
 from assay.operations.workspace import Workspace
-from assay.search.places import NamedPlace, files_of
+from assay.search.named_places import NamedPlace, files_of
 from assay.search.related import (
     GROUPS,
     Group,

@@ -13,7 +13,6 @@ from threading import Lock
 from typing import NamedTuple
 
 from assay.errors import InputError
-from assay.operations.beside import commits_shown, sections_shown
 from assay.operations.corpus_search import DEPTHS, one_list
 from assay.operations.hits import Answer, FoundUnit, cursor, offset_of
 from assay.operations.joint_answer import JointAnswer, joint_answer
@@ -21,6 +20,7 @@ from assay.operations.joint_search import JointSearch, joint_searches
 from assay.operations.left_out import left_out_note
 from assay.operations.requests import UNBOUNDED, Question, Search
 from assay.operations.roots import Roots, check_globs
+from assay.operations.sections_and_commits import commits_shown, sections_shown
 from assay.operations.sizing import OVERHEAD, TELLING, Size, cost, one_of_each_unit, sized, text_cost
 from assay.protocols import is_quick
 from assay.search.display import grouped, worth_showing

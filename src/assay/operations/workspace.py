@@ -16,7 +16,7 @@ from assay.search import retrievers
 from assay.search.folder_index import IndexReport
 from assay.search.past_changes import PastChanges
 from assay.settings import Settings
-from assay.store.place import is_bucket
+from assay.store.index_location import is_bucket
 from assay.store.snapshot import Snapshot
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from assay.cage.job import Ended, Job, Limits
+from assay.cage.job import Ended, Job
+from assay.cage.limits import Limits
 from assay.faults import Fault
 from assay.programs.execute import refused
 from assay.programs.harness.codec import NotPlainData, pack

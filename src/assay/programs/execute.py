@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
-from assay.cage.job import Ended, Job, Limits
+from assay.cage.job import Ended, Job
+from assay.cage.limits import Limits
 from assay.faults import Fault
 from assay.programs.modules.imports import imported
 from assay.programs.verdict import Extent, job_of, outcome_of, passed

@@ -10,7 +10,7 @@ from assay.runs import options
 from assay.runs.options import AUTO, ClusterOptions
 
 if TYPE_CHECKING:
-    from assay.cage.job import Limits
+    from assay.cage.limits import Limits
 
 
 class RunnerOptions(Request):
@@ -34,7 +34,7 @@ class RunnerOptions(Request):
     @property
     def limits(self) -> Limits:
         """The limits; wall time, the backstop, grows with processor time."""
-        from assay.cage.job import Limits
+        from assay.cage.limits import Limits
 
         return Limits().with_cpu(self.timeout) if isinstance(self.timeout, float) else Limits()
 

@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, Any
 
 from platformdirs import user_cache_path
 
-from assay.cage.job import Limits
+from assay.cage.limits import Limits
 from assay.errors import InputError
 from assay.programs.execute import settled
 from assay.programs.kept_results import KeptResults

@@ -14,7 +14,8 @@ from functools import partial
 from typing import Any
 
 from assay.cage.cage import CagePool
-from assay.cage.job import Ended, Job, Limits
+from assay.cage.job import Ended, Job
+from assay.cage.limits import Limits
 from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
 from assay.programs.modules.imports import importable

@@ -28,7 +28,8 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, Final, Literal, assert_never
 
-from assay.cage.job import Ended, Job, Limits
+from assay.cage.job import Ended, Job
+from assay.cage.limits import Limits
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.programs.harness.assert_plan import packed, packed_call, script_plan

@@ -22,7 +22,7 @@ from itertools import islice
 from math import sqrt
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.cage.job import Limits
+from assay.cage.limits import Limits
 from assay.corpus.python_syntax import parse_python
 from assay.faults import Fault
 from assay.programs.answers import Input, ProgramAnswer, answers, is_askable

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from threading import local
 from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
-from assay.io.flow import interruptible, is_interrupted
+from assay.io.requests_in_flight import interruptible, is_interrupted
 
 if TYPE_CHECKING:
     from assay.protocols import Runner

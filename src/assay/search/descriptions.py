@@ -22,7 +22,7 @@ from threading import Lock
 
 from assay.errors import BudgetSpent, ChatError, EndpointFailed, EndpointRefused, NoAnswer, counted
 from assay.io.database import Database
-from assay.io.endpoints import Mask
+from assay.io.endpoint_address import Mask
 from assay.protocols import Chat, Progress
 from assay.runs.local import in_flight
 from assay.search.path_filters import PROSE, traits_of

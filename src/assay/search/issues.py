@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from assay.protocols import Searcher
 from assay.search.messages import without_log_prefix
+from assay.search.named_places import NamedPlace, named_files, places_of
 from assay.search.path_filters import keeping, traits_of
-from assay.search.places import NamedPlace, named_files, places_of
 from assay.search.query_filters import LONG
 from assay.search.question import Speller
 from assay.store.snapshot import Snapshot

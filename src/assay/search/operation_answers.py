@@ -17,9 +17,9 @@ from assay.errors import InputError, counted
 from assay.search.declared_names import declared, fold
 from assay.search.features import BODY, NAME, PATH
 from assay.search.looked_up import LookedUp
+from assay.search.named_places import NamedPlace, files_of
 from assay.search.operation_questions import AskedOperation, Operation
 from assay.search.path_filters import PROSE, traits_of
-from assay.search.places import NamedPlace, files_of
 from assay.search.reference_table import table_of
 from assay.search.related import Group, RelatedCode, RelatedPlace, chunk_at, declaration_of, related_code
 from assay.store.snapshot import Snapshot

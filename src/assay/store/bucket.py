@@ -21,7 +21,7 @@ from obstore.store import AzureStore, GCSStore, S3Store
 
 from assay.errors import InputError, StorageError, UnwritableIndex
 from assay.store.catalog import BlobEntry, Overtaken, TaggedBytes
-from assay.store.place import BucketPlace
+from assay.store.index_location import BucketPlace
 
 _CODE = re.compile(r"(?:<Code>|\"code\": ?\")(\w+)")
 _STATUS = re.compile(r"status(?: code)?: (\d{3})")

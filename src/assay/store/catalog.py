@@ -28,7 +28,7 @@ from assay.errors import DamagedIndex, StorageError
 from assay.io.digest import hex_digest
 from assay.io.files import refuse_special, replacing, sync
 from assay.store.arrays import Arrays, Numbering, read_arrays, write_arrays
-from assay.store.place import MANIFEST
+from assay.store.index_location import MANIFEST
 
 DIGEST_BYTES = 16
 NO_DIGEST = bytes(DIGEST_BYTES)

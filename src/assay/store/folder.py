@@ -43,7 +43,7 @@ from assay.store.catalog import (
     TaggedBytes,
     unreadable,
 )
-from assay.store.place import MANIFEST
+from assay.store.index_location import MANIFEST
 from assay.store.segment import Part, read_segment
 from assay.store.snapshot import Snapshot
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay.cage.cage import CagePool
-from assay.cage.job import Limits
+from assay.cage.limits import Limits
 from assay.faults import Fault
 from assay.programs.verdict import job_of, outcome_of
 from assay.values import Program, Task

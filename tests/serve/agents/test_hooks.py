@@ -11,7 +11,7 @@ import pytest
 from assay.errors import InputError
 from assay.serve.agents import edits, hooks
 from assay.serve.agents.agents import StartCommand
-from assay.store.place import default_location
+from assay.store.index_location import default_location
 
 EVENTS = {"SessionStart": "", "PreToolUse": "Grep|Bash"}
 OTHERS = '{\n  "hooks": {\n    "PreToolUse": [\n      {"matcher": "Write", "hooks": []}, // theirs\n    ]\n  }\n}\n'

@@ -18,13 +18,13 @@ pytest.importorskip("httpx")
 
 from starlette.testclient import TestClient  # noqa: TID253
 
+from assay.serve.answer_threads import AnswerThreads
 from assay.serve.http.access import AccessRules
 from assay.serve.http.app import app_of
 from assay.serve.http.guard import Guard
 from assay.serve.labels import Labeller
 from assay.serve.reader import Waits
 from assay.serve.session import Session
-from assay.serve.turns import AnswerThreads
 from assay.settings import IndexSettings, Settings
 from postbox import write_postbox
 from waiting import until

@@ -25,12 +25,12 @@ pytest.importorskip("uvicorn")
 import uvicorn  # noqa: TID253
 from hypothesis import HealthCheck, given, settings
 
+from assay.serve.answer_threads import AnswerThreads, Busy
 from assay.serve.http.app import app_of
 from assay.serve.http.server import Protocol
 from assay.serve.labels import Labeller
 from assay.serve.reader import Waits
 from assay.serve.session import Session
-from assay.serve.turns import AnswerThreads, Busy
 from assay.settings import Settings
 from source import SOURCE
 from waiting import LIMIT_S

@@ -25,7 +25,7 @@ from assay.bench.systems import tool_answers
 from assay.bench.systems.tool_answers import OPTIONS, Answers
 from assay.errors import AssayError, InputError
 from assay.io import leash
-from assay.io.endpoints import checked_url
+from assay.io.endpoint_address import checked_url
 from assay.io.http import HttpClient, HttpOptions
 from assay.io.processes import end_patiently
 from assay.protocols import Searcher

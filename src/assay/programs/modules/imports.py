@@ -23,7 +23,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cage.job import Limits
+from assay.cage.limits import Limits
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.io.rows import text_of

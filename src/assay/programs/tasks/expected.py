@@ -18,7 +18,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cage.job import Ended, Job, Limits
+from assay.cage.job import Ended, Job
+from assay.cage.limits import Limits
 from assay.programs.kept_results import KeptResults
 from assay.programs.tasks import answering
 from assay.programs.tasks.task_file import Inputs, TaskFile, evalplus_test

@@ -25,7 +25,7 @@ from assay.io.files import check_writable
 from assay.serve.agents import edits, jsonc
 from assay.serve.agents.agents import StartCommand
 from assay.serve.agents.edits import EditRecord, SettingsEdit, read, recall, resolved
-from assay.store.place import MANIFEST, default_location
+from assay.store.index_location import MANIFEST, default_location
 
 START = (
     "Assay indexes this repository. For where or how something is done, ask in words: the tool `search` of the MCP "

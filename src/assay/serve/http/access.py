@@ -25,7 +25,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from assay.errors import InputError
 from assay.io import files
-from assay.io.endpoints import checked_url
+from assay.io.endpoint_address import checked_url
 from assay.io.files import alone
 
 Message = MutableMapping[str, Any]

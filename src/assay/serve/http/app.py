@@ -27,6 +27,7 @@ from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError
 from assay.operations.catalogue import OPERATIONS, Operation
 from assay.operations.files import FileText, whole_file
+from assay.serve.answer_threads import AnswerThreads
 from assay.serve.http import json_response as answers
 from assay.serve.http import params
 from assay.serve.http.access import address_in
@@ -35,7 +36,6 @@ from assay.serve.http.routes import LabelRoutes, MirrorRoutes, PageRoutes, Repor
 from assay.serve.labels import Labeller
 from assay.serve.page_files import markdown_json, styled_json, styled_parts_json
 from assay.serve.session import Session
-from assay.serve.turns import AnswerThreads
 from assay.values import KINDS
 
 DESCRIPTION = (

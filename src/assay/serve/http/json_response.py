@@ -16,11 +16,11 @@ from starlette.requests import Request
 from assay.errors import InputError, printable
 from assay.operations.hits import NotOfThisList
 from assay.operations.roots import NotServed
+from assay.serve.answer_threads import AnswerThreads, Busy
 from assay.serve.http.params import InvalidParameter
 from assay.serve.labels import DamagedTruth
 from assay.serve.reader import StillIndexing
 from assay.serve.served_roots import NotSigned, WrongSignature
-from assay.serve.turns import AnswerThreads, Busy
 
 RETRY_AFTER_S = "1"
 """Seconds after which a client may retry, as a header."""

@@ -25,12 +25,12 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from assay.errors import AssayError, counted
 from assay.operations.indexes import location_of
+from assay.serve.answer_threads import AnswerThreads
 from assay.serve.http.access import FIGURES, HEALTH, PROBES, READINESS, UNIX, AccessRules, Message
 from assay.serve.http.guard import AccessLog, App, Guard, Rate, Receive, Send
 from assay.serve.http.server import Activity, Protocol
 from assay.serve.session import Session
-from assay.serve.turns import AnswerThreads
-from assay.store.place import MANIFEST, is_bucket
+from assay.store.index_location import MANIFEST, is_bucket
 
 BOUNDS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 REQUESTS = Counter("assay_requests", "Requests that were answered.", ["route", "status"])

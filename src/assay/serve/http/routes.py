@@ -18,6 +18,7 @@ from starlette.responses import FileResponse
 from assay.io.digest import hex_digest
 from assay.operations.roots import NotServed
 from assay.report.web_page import page_policy
+from assay.serve.answer_threads import AnswerThreads
 from assay.serve.http import json_response as answers
 from assay.serve.http.guard import PERSON, WEBHOOK
 from assay.serve.http.json_response import refusal
@@ -25,7 +26,6 @@ from assay.serve.http.params import Label, PlaceOf, from_query, query_parameters
 from assay.serve.labels import LabeledQuestion, Labeller, RootLabels
 from assay.serve.page_files import page_file
 from assay.serve.served_roots import HookAnswer, ListedRoots, MirrorState, Webhook
-from assay.serve.turns import AnswerThreads
 
 INDEX = "index.html"
 ReportName = Annotated[str, Path(min_length=1, max_length=255, description="A report's name, as the list has it.")]

@@ -18,7 +18,7 @@ import numpy as np
 from assay.encode.vectors import unit
 from assay.encode.view import source
 from assay.errors import InputError, ModelUnavailable, printable
-from assay.io.endpoints import BASE
+from assay.io.endpoint_address import BASE
 from assay.io.http import HttpOptions
 from assay.io.model_endpoint import ModelEndpoint
 from assay.protocols import Role, Vectors
