@@ -193,7 +193,8 @@ def _write_report(results: Results, out: Path, say: Say, earlier: Results | None
 
 def written_to(out: Path) -> str:
     """Return what `write` left in a folder, as text."""
-    return f"written to {out}: {', '.join(name for name in (RESULTS, 'RESULTS.md', 'report.html') if (out / name).exists())}"
+    written = (name for name in (RESULTS, "RESULTS.md", "report.html") if (out / name).exists())
+    return f"written to {out}: {', '.join(written)}"
 
 
 def _comparable_json(results: Results) -> object:

@@ -95,13 +95,6 @@ def plots_of(plan: Matrix, ranked: Sequence[RankedColumn]) -> tuple[doc.Figure, 
     return (heat(texts, plan.rankers, sets, values), *curves(plan.rankers))
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What is the same for all rankers."""
-
-    ks: tuple[int, ...]
-
-
 def ranked_columns(  # noqa: PLR0913  what is ranked by what, where orders are kept, who watches, what can be imported
     plan: Matrix,
     rankers: Sequence[Ranker],
@@ -151,7 +144,7 @@ def results_of(ranked: Sequence[RankedColumn], plan: Matrix, command: str, *, al
     cells = sorted(
         (_cell(column.name, cell) for column, cell in _cells(ranked)), key=lambda each: each.system == UNRANKED
     )
-    about = manifest(_Wanted(plan.ks), seed=plan.seed)
+    about = manifest(EvaluationOptions(plan.ks, seed=plan.seed), seed=plan.seed)
     found = Results(
         format=1,
         manifest=manifest_from(about, measures, max(plan.ks), command, "ranking"),
