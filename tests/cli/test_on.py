@@ -29,5 +29,5 @@ def test_a_place_that_makes_no_sense_is_refused_in_one_line(refuses, tmp_path: P
         (f"{order} --ranker examples", "--on is for rankers that run programs"),
         ("index . --on ray", nothing),
         ("index . --gpus 1", "--gpus is for --on ray"),
-        ("index . --describe ollama:x --on ray", "describe without --on"),
+        ("index . --describe ollama:x --on ray", "leave out --on"),
     ])  # fmt: skip

@@ -123,7 +123,7 @@ def test_a_mistake_is_refused_in_one_line(assay, refuses, folder: Path, tmp_path
     assert (ran.status, "no program to learn from: none.jsonl:1" in ran.err) == (2, True)
     measure = ("rank", "eval", folder / "samples.jsonl", tmp_path / "empty.jsonl")
     refuses([
-        ((*data, "--valid", "0.9", "--test", "0.2"), "shares 0.9 and 0.2"),
+        ((*data, "--valid", "0.9", "--test", "0.2"), "fractions 0.9 and 0.2"),
         ((*measure[:3], tmp_path / "gone.jsonl"), "make it with assay exec"),
         (measure, "has an outcome"),
         ((*measure, "--ranker", "consensus", "--ranker", "consensus"), "named twice"),

@@ -257,7 +257,7 @@ def test_a_choice_is_on_disk_goes_on_and_the_last_one_counts(tmp_path: Path):
         assert (ballot.left, ballot.item_to_show(0)["item"]["id"]) == (2, first["id"])
         ballot.take({"item": first["id"], "side": "neither"})
         for item, side in (("none", "left"), (first["id"], "middle")):
-            with pytest.raises(InputError, match="wanted one of"):
+            with pytest.raises(InputError, match="expected a side of"):
                 ballot.take({"item": item, "side": side})
     assert [each["choice"] for each in read_choices(tmp_path, items(3))["ann"].values()] == ["neither"]
     with (

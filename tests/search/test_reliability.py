@@ -6,6 +6,7 @@ import os
 import re
 import resource
 import signal
+import subprocess
 import sys
 import threading
 from contextlib import contextmanager, suppress
@@ -189,16 +190,19 @@ def test_an_interrupted_first_index_goes_on_from_what_was_done(  # noqa: PLR0917
     assert sorted(index.snapshot().living(), key=str) == sorted(fresh.snapshot().living(), key=str)
 
 
+STUCK_WRITER = """
+import os, sys, time
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from test_reliability import FolderIndex, HashedEncoder
 class Stuck(HashedEncoder):
-    """Notes its process, and never comes to an end."""
-
-    note = Path()
-
-    def encode(self, texts, role):  # noqa: ARG002
-        beside = self.note.with_suffix(".new")
+    def encode(self, texts, role):
+        beside = Path(sys.argv[4] + ".new")
         beside.write_text(str(os.getpid()))
-        beside.rename(self.note)
-        threading.Event().wait(90)
+        beside.rename(sys.argv[4])
+        time.sleep(90)
+FolderIndex(Path(sys.argv[2]), Path(sys.argv[3]), Stuck("16")).refresh()
+"""
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.cpu_count() == 1, reason="work is shared on Linux with several cores")
@@ -206,12 +210,15 @@ def test_workers_end_with_their_parent_in_the_middle_of_a_task(root, index, tmp_
     write_generation(root, 0, LARGE)
     index.refresh()
     write_generation(root, 1, LARGE)
-    stuck = Stuck("16")
-    stuck.note = tmp_path / "worker"
-    with forked(lambda: FolderIndex(root, index.folder.location, stuck).refresh()) as writer:
-        until(stuck.note.exists, "a worker is at work")
-        worker = int(stuck.note.read_text())
-        assert worker != writer
+    note, tests = tmp_path / "worker", Path(__file__).parent
+    path = os.pathsep.join([str(tests.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    arguments = [str(tests), str(root), str(index.folder.location), str(note)]
+    command = [sys.executable, "-c", STUCK_WRITER, *arguments]
+    with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}) as writer:
+        until(note.exists, "a worker is at work")
+        worker = int(note.read_text())
+        assert worker != writer.pid
+        writer.kill()
     until(lambda: has_ended(worker), "the worker has ended")
     assert generations(index.snapshot()) == ({0}, FILES)
     assert_good(root, index, LARGE)

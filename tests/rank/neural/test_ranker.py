@@ -92,7 +92,7 @@ def test_options_choose_precision_device_and_batch(folders: dict[str, Path], tmp
 def test_a_folder_that_is_no_ranker_or_damaged_is_refused(folders: dict[str, Path], tmp_path: Path) -> None:
     for spec, said in (
         (str(tmp_path / "none"), r"no folder .*none; train a ranker with 'assay rank train'"),
-        (str(tmp_path), r"holds no ranker\.json"),
+        (str(tmp_path), r"has no ranker\.json"),
         ("", "neural:PATH"),
     ):
         with pytest.raises(InputError, match=said):
