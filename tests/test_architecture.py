@@ -29,7 +29,7 @@ MAX_FUNCTION_LINES = 40
 MAX_COMMAND_LINES = 60
 MAX_BRANCHES = 12
 MAX_CAGE_LINES = 2800
-BUDGET = {"code lines of src/assay": 58_100, "files of src/assay": 423, "lines of tests": 48_100, "imports, in %": 10.6}
+BUDGET = {"code lines of src/assay": 58_100, "files of src/assay": 423, "lines of tests": 44_700, "imports, in %": 10.6}
 """Where the design wants them: 52,000, 350, 43,000 and 9."""
 READS_A_CLOCK = {
     "tests/waiting.py": "the one place that waits for an event",

@@ -73,6 +73,7 @@ def verdicts(file: Path) -> list[dict[str, object]]:
     return [{name: value for name, value in row.items() if name not in costs} for row in read_lines(file)]
 
 
+@pytest.mark.nightly  # two clusters of four machines take two minutes
 @pytest.mark.cluster
 @pytest.mark.timeout(280)
 def test_a_machine_dies_and_the_file_is_that_of_one_machine_and_nobody_left_is_exit_3(tmp_path: Path):

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
+pytestmark = pytest.mark.nightly  # the main path of the page is walked daily, in test_page
+
 FOLDERS = "?q=create+a+directory+if+it+does+not+exist"
 LINES_OF_FOLDERS = "document.activeElement.getAttribute('aria-label') === 'Lines of folders.py'"
 

@@ -10,6 +10,8 @@ import pytest
 from marionette import Firefox
 from waiting import until
 
+pytestmark = pytest.mark.nightly  # the main path of the page is walked daily, in test_page
+
 FOLDERS = "?q=create+a+directory+if+it+does+not+exist"
 EVERY_COLOUR = """() => {
   const make = (tag, name, ...inner) => {

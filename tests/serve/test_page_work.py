@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.nightly  # the main path of the page is walked daily, in test_page
+
 COMMAND = "assay bench assay-truth.jsonl --corpus ."
 FOLDERS = "?q=create+a+directory+if+it+does+not+exist"
 
